@@ -1,0 +1,1 @@
+"""The coordinated writer: store, services, gRPC and lifecycle."""
