@@ -1,0 +1,1 @@
+"""HydraMind's wire contract."""
