@@ -1,0 +1,1 @@
+"""The gRPC face: thin converters over the services."""

@@ -1,0 +1,1 @@
+"""Use cases of the daemon. Knows the domain and its own ports, nothing else."""

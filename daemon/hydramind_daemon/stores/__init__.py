@@ -1,0 +1,1 @@
+"""Stores: adapters of the services' ports."""
