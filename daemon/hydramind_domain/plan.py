@@ -107,12 +107,14 @@ class Plan:
     """All effects of one command, in the order in which they are applied.
 
     `states` are whole new states (last one of a key wins); `cascade_open` / `cascade_closed` are causes whose dependents
-    are still to be visited by follow-up commands, or no longer.
+    are still to be visited by follow-up commands, or no longer. `derived` are late DERIVED_FROM edges (child, parent) between
+    memories that exist. A CONTRADICTS edge stands exactly as long as the hop-0 drop that came with it.
     """
 
     method: str
     scope: str
     added: tuple[MemoryAdded, ...] = ()
+    derived: tuple[tuple[int, int], ...] = ()
     states: tuple[MemoryState, ...] = ()
     contradicts: tuple[ContradictsAdded, ...] = ()
     superseded: tuple[SupersededAdded, ...] = ()
