@@ -76,7 +76,6 @@ def fall(state: MemoryState, standing: Sequence[Drop], cause: Cause, hop: int, r
             state.valid_to,
             state.version + int(contradicted and state.status is not Status.CONTRADICTED),
             state.support,
-            state.created_seq,
         ),
     )
 

@@ -76,7 +76,6 @@ class MemoryState:
     valid_to: Instant | None
     version: int
     support: int
-    created_seq: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Fakes that stand in for stores, clocks and ids."""
