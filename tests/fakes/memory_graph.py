@@ -124,9 +124,7 @@ class MemoryGraph:
 
     def active_duplicate(self, scope: str, claim_hash: bytes) -> int | None:
         same = (
-            m.key
-            for m in self.memories.values()
-            if m.scope == scope and m.claim_hash == claim_hash and m.status is Status.ACTIVE
+            m.key for m in self.memories.values() if m.scope == scope and m.claim_hash == claim_hash and m.status is Status.ACTIVE
         )
         return min(same, default=None)
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from itertools import permutations
 
 import pytest
+
 from hydramind_domain import plan_codec, rules, withdraw
 from hydramind_domain.commands import Forget, Link, NewClaim, Purge, Remember, Resolve, Revise
 from hydramind_domain.errors import Conflict, FailedPrecondition, InvalidArgument, NotFound
 from hydramind_domain.model import Actor, EntityLink, FoundConflict, Origin, Status, TrustRules
 from hydramind_domain.outcomes import RememberOutcome
-
 from tests.fakes.memory_graph import MemoryGraph
 
 RULES = TrustRules()
