@@ -61,6 +61,13 @@ class FileLock:
         os.ftruncate(self._fd, 0)
         os.pwrite(self._fd, ("\n".join((str(os.getpid()), *lines)) + "\n").encode(), 0)
 
+    def in_place(self) -> bool:
+        """The path still leads to the file that is locked; False when it was removed or replaced."""
+        try:
+            return self._fd >= 0 and os.path.samestat(os.fstat(self._fd), Path(self.path).stat())
+        except OSError:
+            return False
+
     def release(self) -> None:
         """Give the lock back. Twice is harmless."""
         if self._fd >= 0:

@@ -1,6 +1,5 @@
 """Addresses: every process of an installation must come to the same ones."""
 
-import os
 import subprocess
 import sys
 import tomllib
@@ -23,7 +22,7 @@ def test_explicit_home_holds_store_locks_and_socket(tmp_path: Path) -> None:
     assert found.home == home
     assert found.socket == f"{home}/run/daemon.sock"
     assert found.mcp_socket == f"{home}/run/mcp.sock"
-    assert {os.path.dirname(p) for p in (found.instance_lock, found.spawn_lock, found.store_file)} == {home}
+    assert {str(Path(p).parent) for p in (found.instance_lock, found.spawn_lock, found.store_file)} == {home}
 
 
 def test_flag_wins_over_environment_for_home_and_socket(tmp_path: Path) -> None:
@@ -112,15 +111,15 @@ def test_mcp_hosts_of_two_explicit_sockets_do_not_meet(tmp_path: Path) -> None:
 def test_made_folders_are_private(tmp_path: Path) -> None:
     found = local.addresses(env_of(tmp_path), home=str(tmp_path / "a" / "h"))
     found.make_folders()
-    for folder in (found.home, found.locks_dir, os.path.dirname(found.socket), os.path.dirname(found.log_file)):
-        assert os.stat(folder).st_mode & 0o777 == 0o700
+    for folder in (found.home, found.locks_dir, Path(found.socket).parent, Path(found.log_file).parent):
+        assert Path(folder).stat().st_mode & 0o777 == 0o700
     found.make_folders()
 
 
 def test_socket_folder_open_to_others_is_refused_with_the_remedy(tmp_path: Path) -> None:
     found = local.addresses(env_of(tmp_path), home=str(tmp_path / "h"))
     found.make_folders()
-    os.chmod(os.path.dirname(found.socket), 0o755)
+    Path(found.socket).parent.chmod(0o755)
     with pytest.raises(local.AddressError, match="chmod 700"):
         found.make_folders()
 

@@ -128,7 +128,7 @@ def test_lock_files_are_private_name_their_holder_and_stay(locks: ScopeLocks) ->
     assert locks.held() == ()
 
 
-@pytest.mark.parametrize("scope", ["../../etc/passwd", "a/b", "日本", "x" * 256, ".", "\udc80"[:0] or "é"])
+@pytest.mark.parametrize("scope", ["../../etc/passwd", "a/b", "日本", "x" * 256, ".", "é"])
 def test_any_scope_name_stays_inside_the_folder(locks: ScopeLocks, tmp_path: Path, scope: str) -> None:
     assert locks.try_acquire([scope]).held == {scope}
     assert locks.path_of(scope).parent == tmp_path
@@ -138,7 +138,7 @@ def test_link_in_place_of_a_lock_file_is_not_followed(locks: ScopeLocks, tmp_pat
     target = tmp_path / "target"
     target.write_text("precious")
     locks.path_of("s").symlink_to(target)
-    with pytest.raises(OSError):
+    with pytest.raises(OSError, match="symbolic"):
         locks.try_acquire(["s"])
     assert target.read_text() == "precious"
 

@@ -5,6 +5,7 @@ import json
 import logging
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 import structlog
@@ -71,10 +72,7 @@ def test_lines_of_libraries_come_out_in_the_same_form() -> None:
     logs.configure("info", "json", {}, out)
     logging.getLogger("grpc").warning("odd %s", "thing")
     logging.getLogger("grpc").debug("noise")
-    try:
-        raise KeyError("x")
-    except KeyError:
-        logging.getLogger("asyncio").exception("task failed")
+    logging.getLogger("asyncio").error("task failed", exc_info=KeyError("x"))
     first, second = lines(out)
     assert (first["event"], first["logger"], first["level"]) == ("odd thing", "grpc", "warning")
     assert "KeyError" in str(second["exception"])
@@ -99,7 +97,7 @@ def test_journal_lines_carry_the_priority_on_every_line() -> None:
 
 
 def test_inherited_journal_variable_counts_only_if_it_names_this_stream() -> None:
-    with open(os.devnull, "w") as stream:
+    with Path(os.devnull).open("w") as stream:
         info = os.fstat(stream.fileno())
         mine = {"JOURNAL_STREAM": f"{info.st_dev}:{info.st_ino}"}
         assert logs.choose_format("auto", mine, stream) == "journal"

@@ -71,7 +71,7 @@ def test_value_that_is_not_allowed_names_setting_origin_and_what_is(
 
 @pytest.mark.parametrize(
     "text",
-    ["[recall]\nlimit = true\n", '[recall]\nlimit = [1]\n', "[recall]\nscorer = 1\n", "[trust]\nhops = 1.5\n",
+    ["[recall]\nlimit = true\n", "[recall]\nlimit = [1]\n", "[recall]\nscorer = 1\n", "[trust]\nhops = 1.5\n",
      "[recall]\nlimits = 3\n", "[recal]\nlimit = 3\n", "recall = 3\n", "not toml", '[place]\nhome = "/x"\n'],
 )  # fmt: skip
 def test_file_with_a_wrong_type_or_unknown_name_is_refused_naming_the_file(env: dict[str, str], text: str) -> None:
