@@ -170,6 +170,16 @@ def check_private(folder: str) -> None:
         raise AddressError(f"{folder} holds the socket and is open to others: run chmod 700 {folder}")
 
 
+def grpc_target(socket: str) -> str:
+    """Address of a Unix socket as gRPC takes it: a URI, so that `%`, `?` and `#` in a path must be escaped.
+
+    Unescaped, a server binds one path and a client connects to another, or neither works.
+    """
+    from urllib.parse import quote
+
+    return "unix:" + quote(socket)
+
+
 def read_holder(lock_file: str) -> "tuple[int, str]":
     """Pid and socket that the last holder wrote into its instance lock; (0, "") when unknown.
 

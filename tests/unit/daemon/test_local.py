@@ -141,6 +141,11 @@ def test_holder_is_read_back_from_the_lock_file(tmp_path: Path) -> None:
     assert local.read_holder(str(lock)) == (4711, "/run/x/daemon.sock")
 
 
+def test_grpc_target_escapes_what_a_uri_would_read_as_something_else() -> None:
+    assert local.grpc_target("/a b/100%/x?y#z/d.sock") == "unix:/a%20b/100%25/x%3Fy%23z/d.sock"
+    assert local.grpc_target("/plain/d.sock") == "unix:/plain/d.sock"
+
+
 def test_version_is_the_projects() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert local.version() == project["version"]
