@@ -1,0 +1,195 @@
+"""What a memory claims: the text work of conflict checking that can be done once for each content.
+
+`analyse_claim` splits a content into clauses and notes, for each, whether it asserts anything at all (questions,
+hypotheticals, quotations and reports do not), its polarity and modality, its typed values, and which single-valued
+attribute of which subject it fills. `conflict.py` compares two claims with nothing but these facts.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from hydramind_domain.conflict_clauses import Clause, build_clause
+from hydramind_domain.values import find_values
+
+_MAX_CLAUSES: Final = 24
+_MAX_SLOT_TERMS: Final = 24
+_MAX_CHARS: Final = 4000
+
+# Abbreviations keep their full stop inside the sentence; a digit after the stop is a number.
+_SENTENCE_END: Final = re.compile(
+    r"(?<!\b[A-Z])(?<!\b(?:Mr|Dr|Ms|vs|St|Jr|no|No))(?<!\b(?:Mrs|e\.g|i\.e|etc))([.!?]+[\"')\]]*)(?=\s|$)|(\n+)|(;)(?=\s)"
+)
+_CLAUSE_BREAK: Final = re.compile(
+    r",?\s+(?:but|however|whereas|although|though|yet)\b,?\s|\s[—–]\s|\s-{1,2}\s|,\s+(?=(?:and\s+|so\s+)?(?:we|i|he|she|they|it)\s)",
+    re.IGNORECASE,
+)
+_CODE_BLOCK: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_QUOTE: Final = re.compile(r"[\"“„«]([^\"“”„«»]+)[\"”“»]")
+
+_STRONG: Final = (
+    r"correction|scratch that|strike that|scrap that|disregard (?:that|my last(?: message| note)?|the (?:previous|above|last)[^,.:;]{0,20})"
+    r"|ignore (?:that|my last(?: message| note)?|the (?:previous|above|last)[^,.:;]{0,20})"
+    r"|(?:no,? )?(?:sorry,? )?(?:that(?:'s| is| was)|this is|it(?:'s| is| was)) (?:wrong|not (?:right|true|correct)|incorrect|false|untrue|a mistake|outdated|out of date|no longer (?:true|right|correct))"
+    r"|(?:that|this|it) isn't (?:right|true|correct)"
+    r"|(?:(?:i|we)(?: have|'ve)? )?(?:just )?changed (?:my|our) minds?|i take (?:that|it) back|i was (?:wrong|mistaken)|we were (?:wrong|mistaken)|my mistake|my bad|i misspoke|i meant"
+    r"|on second thoughts?|never ?mind|forget (?:that|what i said)|erratum|errata|edit"
+)
+_WEAK: Final = r"actually|in fact|as it turns out|(?:it )?turns out(?: that)?|update|updated?|oops|sorry|wait|no|instead|rather|from now on|as of now|as of today|going forward|effective immediately"
+_FILLER: Final = r"note|fyi|reminder|remember(?: that)?|important|decision|decided|rule|policy|fact|info|ok(?:ay)?|well|so|hey|yes|yeah|and|please note that|note that|please|today"
+_MARKER: Final = re.compile(
+    rf"\s*(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK})|(?P<filler>{_FILLER}))(?P<about>\s+(?:about|on|regarding)\s+[^,.:;—–]+)?(?:\s*[,:;.!—–]+\s*|\s+[-–—]\s+|\s*$|(?<=that)\s+|(?<=meant)\s+|(?<=actually)\s+|(?<=now on)\s+)",
+    re.IGNORECASE,
+)
+_TRAILING: Final = re.compile(
+    r",?\s+(?:(?P<strong>is (?:wrong|incorrect|false|not true|a mistake))|(?P<weak>actually|instead|after all))\s*$",
+    re.IGNORECASE,
+)
+_FALSE_THAT: Final = re.compile(
+    r"^\s*(?:it(?:'s| is)|it is)\s+(?:(?:simply|just)\s+)?(?:not\s+(?:true|correct|the case|right)|false|wrong|untrue|incorrect|no longer (?:true|the case))\s+that\s+",
+    re.IGNORECASE,
+)
+
+_QUESTION: Final = re.compile(
+    r"^(?:who|what|when|where|why|which|whose|how|is|are|am|was|were|does|did|do (?!not\b|n't)|can|could|should|shall|will|would|has|have|had|may|might|isn't|aren't|don't you|doesn't|didn't|won't|can't|couldn't|shouldn't)\s+"
+    r"(?:i|you|we|he|she|it|they|there|the|a|an|this|that|these|those|my|our|your|his|her|their|many|much|about|come|often|long|[A-Z])"
+)
+_HYPOTHETICAL: Final = re.compile(
+    r"\b(?:if|unless|would|wouldn't|could|might|maybe|perhaps|possibly|probably|suppos(?:e|ing)|assum(?:e|ing)|imagine|hypothetical(?:ly)?|let's say|in theory|theoretically|wish|hope|hopefully|hoping"
+    r"|consider(?:ing|s)?|propos(?:e|es|al|ed|ing)|suggest(?:s|ed|ion)?|thinking (?:of|about)|likely|unlikely|seems?|seemed|apparently|i think|i guess|i believe|we think|not sure|unsure|unclear|wonder(?:ing)?|e\.g|for example|for instance"
+    r"|i'd|we'd|he'd|she'd|they'd|can we|should we|what about|how about|in case|pretend|as though|as if|whether|supposedly|presumably|potentially|may be|may have|may become|tbd)\b",
+    re.IGNORECASE,
+)
+_REPORT: Final = re.compile(
+    r"\b(?:says?|said|saying|claims|claimed|claiming|stat(?:es|ed) that|according to|report(?:s|ed|edly)(?! to)|told|tells|thinks|thought|believes|believed|heard|rumou?rs?|alleg(?:es|ed|edly)|den(?:y|ies|ied) that"
+    r"|quot(?:es?|ed|ing)|asks?|asked|argu(?:es|ed)|mention(?:s|ed)|insist(?:s|ed)|wrote that|documented that|expects?|expected|predict(?:s|ed)?|asserts?|asserted|used to think|wondered|dreamed|dreamt|in the (?:book|movie|film|novel|story))\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The analysis of one content. `clauses` holds asserted clauses only; `terms` are the slot terms as a set."""
+
+    content: str
+    clauses: tuple[Clause, ...]
+    slots: tuple[str, ...]
+    terms: frozenset[str]
+
+
+@lru_cache(maxsize=16384)
+def analyse_claim(content: str) -> Claim:
+    """Analyse `content` once; equal contents share one (cached) analysis. Only the first 4,000 characters count."""
+    text = content[:_MAX_CHARS]
+    values = find_values(text)
+    silent = [match.span() for match in _CODE_BLOCK.finditer(text)]
+    clauses: list[Clause] = []
+    strength = 0
+    for start, end, question in _spans(text):
+        if len(clauses) >= _MAX_CLAUSES:
+            break
+        if any(start < b and a < end for a, b in silent):
+            continue
+        begin, found, about, negated = _strip_markers(text, start, end)
+        strength = max(strength, found)
+        stop, trailing, trailing_negation = _strip_trailing(text, begin, end)
+        if begin >= stop or question or not _asserts(text, begin, stop):
+            if about is not None and found == 2:
+                clauses.append(build_clause(text, begin, begin, values, correction=2, about=about, negated=False))
+            continue
+        level = max(strength, trailing)
+        clauses.append(
+            build_clause(text, begin, stop, values, correction=level, about=about, negated=negated or trailing_negation)
+        )
+    slots = _slots(clauses)
+    return Claim(content, tuple(clauses), slots, frozenset(slots))
+
+
+def slot_terms(claim: Claim) -> tuple[str, ...]:
+    """At most 24 index keys; two claims can only conflict when they share at least one.
+
+    Attributes come as "@owner", value types as "#number", "#date", "#version" or "#name", anything else is the stem
+    of a word of the subject or predicate. A claim that asserts nothing has none.
+    """
+    return claim.slots
+
+
+def _slots(clauses: list[Clause]) -> tuple[str, ...]:
+    """Attributes first, then the words in order of the clauses: what is cut from a long claim is its end."""
+    ordered: dict[str, None] = {}
+    for clause in clauses:
+        ordered.update(dict.fromkeys(f"@{frame.attribute}" for frame in clause.frames))
+    kinds = dict.fromkeys(f"#{kind}" for clause in clauses for kind in clause.value_types)
+    for depth in range(max((len(clause.slot_words) for clause in clauses), default=0)):
+        ordered.update(dict.fromkeys(clause.slot_words[depth] for clause in clauses if depth < len(clause.slot_words)))
+    room = _MAX_SLOT_TERMS - len(kinds)
+    return (*list(ordered)[:room], *kinds)
+
+
+def _spans(text: str) -> list[tuple[int, int, bool]]:
+    """(start, end, is a question) of every clause; the end excludes the final punctuation."""
+    spans: list[tuple[int, int, bool]] = []
+    position = 0
+    for match in _SENTENCE_END.finditer(text):
+        _add(text, position, match.start(), "?" in match[0], spans)
+        position = match.end()
+    _add(text, position, len(text), False, spans)
+    return spans
+
+
+def _add(text: str, start: int, end: int, question: bool, spans: list[tuple[int, int, bool]]) -> None:
+    for match in _CLAUSE_BREAK.finditer(text, start, end):
+        if len(text[start : match.start()].split()) >= 2:
+            _trimmed(text, start, match.start(), question, spans)
+            start = match.end()
+    _trimmed(text, start, end, question, spans)
+
+
+def _trimmed(text: str, start: int, end: int, question: bool, spans: list[tuple[int, int, bool]]) -> None:
+    while start < end and (text[start].isspace() or text[start] in "-*•>,.!"):
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if start < end:
+        spans.append((start, end, question))
+
+
+def _strip_markers(text: str, start: int, end: int) -> tuple[int, int, tuple[int, int] | None, bool]:
+    """Skip what only announces the claim; the strength of a correction (0–2), what it is about, and "it is false that"."""
+    strength, about = 0, None
+    while start < end:
+        match = _MARKER.match(text, start, end)
+        if match is None:
+            break
+        strength = max(strength, 2 if match["strong"] else 1 if match["weak"] else 0)
+        if match["about"] and match["strong"]:
+            about = match.span("about")
+        elif match["about"]:
+            break
+        start = match.end()
+    false_that = _FALSE_THAT.match(text, start, end)
+    if false_that is not None:
+        return false_that.end(), 2, about, True
+    return start, strength, about, False
+
+
+def _strip_trailing(text: str, start: int, end: int) -> tuple[int, int, bool]:
+    match = _TRAILING.search(text, start, end)
+    if match is None or match.start() <= start:
+        return end, 0, False
+    if match["strong"]:
+        return match.start(), 2, True
+    return match.start(), 1, False
+
+
+def _asserts(text: str, start: int, end: int) -> bool:
+    """Whether a clause states something as a fact or rule of its own."""
+    clause = text[start:end].replace("’", "'")
+    if _QUESTION.match(clause[:1].lower() + clause[1:]) or _HYPOTHETICAL.search(clause) or _REPORT.search(clause):
+        return False
+    if clause[0] in "\"“«'" and clause[-1] in "\"”»'":
+        return len(clause.split()) < 3
+    return not any(len(match[1].split()) >= 3 for match in _QUOTE.finditer(clause))
