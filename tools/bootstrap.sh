@@ -52,7 +52,13 @@ if up_to_date "$kind" || { [ "$kind" = runtime ] && up_to_date dev; }; then
 	exit 0
 fi
 
-if [ -d "$venv" ] && ! { "$venv/bin/python" -c 'import pip' && [ "$(cat "$venv/.root" 2>/dev/null)" = "$root" ]; } 2>/dev/null; then
+# Scripts in an environment name its absolute path, so one that was copied or moved with its checkout is of no use.
+works_here() {
+	grep -qF -e "$(cd -- "$venv" && pwd -P)" -e "$(cd -- "$venv" && pwd)" "$venv/bin/activate" 2>/dev/null &&
+		{ "$venv/bin/python" -c 'import pip' || "$venv/bin/python" -m ensurepip; } >/dev/null 2>&1
+}
+
+if [ -d "$venv" ] && ! works_here; then
 	echo "The environment in $venv was made elsewhere or is broken: making it anew." >&2
 	rm -rf "$venv"
 fi
@@ -67,7 +73,6 @@ if [ ! -d "$venv" ]; then
 		say_what_is_missing
 		exit 69
 	}
-	echo "$root" >"$venv/.root"
 fi
 
 export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_INPUT=1

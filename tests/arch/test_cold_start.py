@@ -22,9 +22,9 @@ print(*sorted(set(sys.modules) - before))
 # What `hydramind --version` may load of ours.
 OWN = {"hydramind", "hydramind.local", "hydramind_cli", "hydramind_cli.entry"}
 HEAVY = {
-    "argparse", "asyncio", "concurrent", "ctypes", "dataclasses", "email", "grpc", "http", "importlib.metadata", "inspect", "json",
-    "logging", "multiprocessing", "pathlib", "re", "select", "socket", "sqlite3", "ssl", "subprocess", "tempfile", "tomllib",
-    "typing", "unittest", "urllib", "uuid",
+    "argparse", "asyncio", "concurrent", "ctypes", "dataclasses", "email", "grpc", "http", "importlib.metadata", "inspect",
+    "json", "logging", "multiprocessing", "pathlib", "re", "select", "socket", "sqlite3", "ssl", "subprocess", "tempfile",
+    "tomllib", "typing", "unittest", "urllib", "uuid",
 }  # fmt: skip
 
 
