@@ -4,7 +4,8 @@
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 PY     := $(BIN)/python
-PYTEST := $(PY) -m pytest
+# -v takes back the -q of pyproject.toml: the last line is the whole summary.
+PYTEST := $(PY) -m pytest -v
 # The tool that resolves the lock files. It is not part of the environment.
 UV_VERSION := 0.13.9
 LOCK_ENV   := build/lock-env
@@ -26,7 +27,7 @@ demo: bootstrap-runtime ## Tell the story of one contradiction in the terminal, 
 	@$(PY) examples/demo.py
 
 dev: bootstrap ## Run a daemon in the foreground on the home .demo-home, with debug logs
-	@HYDRAMIND_HOME=$(CURDIR)/.demo-home HYDRAMIND_LOG_LEVEL=debug $(BIN)/hydramind daemon run
+	@$(PY) -m hydramind_daemon --managed --home .demo-home --log-level debug
 
 check: lint check-types ## Lint, types, layers and the fast tests
 	@$(PYTEST) -m "not slow and not integration and not evaluation" tests/arch tests/unit
