@@ -174,7 +174,8 @@ class Lifecycle:
 
     async def _look_around(self) -> None:
         while not self._stop.is_set():
-            await self._pause(self._pace.look_s)
+            limit_s = self._settings.daemon.idle_exit_s
+            await self._pause(min(self._pace.look_s, max(limit_s / 4, 0.05)) if limit_s else self._pace.look_s)
             self._check_place()
             self._check_idle()
 

@@ -6,12 +6,12 @@ every thread (even of a stuck loop) and of every task.
 
 import asyncio
 import faulthandler
-import io
 import os
 import signal
 import sys
 from collections.abc import Callable
 from types import FrameType
+from typing import Any
 
 import structlog
 
@@ -71,7 +71,11 @@ class Signals:
         loop = self._loop
         if loop is None:
             return
-        text = io.StringIO()
-        for task in asyncio.all_tasks(loop):
-            task.print_stack(file=text)
-        structlog.get_logger().warning("stacks of all tasks", stacks=text.getvalue())
+        stacks = [_stack_of(task) for task in asyncio.all_tasks(loop)]
+        structlog.get_logger().warning("stacks of all tasks", stacks=stacks)
+
+
+def _stack_of(task: "asyncio.Task[Any]") -> str:
+    # Not Task.print_stack: it fails on frames of compiled modules (gRPC), whose source cannot be read.
+    frames = [f"{frame.f_code.co_filename}:{frame.f_lineno} {frame.f_code.co_name}" for frame in task.get_stack()]
+    return f"{task.get_name()}: " + " < ".join(reversed(frames))
