@@ -16,7 +16,7 @@ from typing import Final
 
 import Stemmer
 
-from hydramind_domain.vocabulary import STOP_WORDS
+from hydramind_domain.vocabulary import IRREGULAR_FORMS, STOP_WORDS
 
 __all__ = [
     "MAX_TERM_LENGTH",
@@ -111,7 +111,11 @@ class _Piece:
 
 @lru_cache(_CACHE)
 def stem(word: str) -> str:
-    """English Snowball stem of a folded word; words that are not ASCII letters stay as they are."""
+    """English Snowball stem of a folded word, for irregular forms that of their base ("went" is "go").
+
+    Words that are not ASCII letters stay as they are.
+    """
+    word = IRREGULAR_FORMS.get(word, word)
     if word.isascii() and word.replace("'", "").isalpha():
         # The C stemmer keeps state between calls, but each call holds the interpreter's lock.
         return str(_stemmer.stemWord(word))
