@@ -3,9 +3,13 @@
 import ast
 import subprocess
 import sys
+import tomllib
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from tests.arch.sources import PACKAGES, ROOT, imports, imports_of, is_standard_library, module_name, python_files, tree, where
 
@@ -17,7 +21,7 @@ ALLOWED = {
     "hydramind_daemon": {"hydramind", "hydramind_domain", "apsw", "structlog", "uvloop", *GRPC},
     "hydramind_client": {"hydramind", *GRPC},
     "hydramind_cli": {"hydramind", "hydramind_client", "hydramind_mcp", "click", "rich"},
-    "hydramind_mcp": {"hydramind", "hydramind_client", "mcp", "anyio", "jsonschema", "starlette", "uvicorn", "uvloop"},
+    "hydramind_mcp": {"hydramind", "hydramind_client", "mcp", "mcp_types", "anyio", "pydantic", "structlog", "uvloop"},
 }
 # Time, chance, processes and files reach the rules as arguments, so that an answer depends on nothing else.
 IMPURE_MODULES = {
@@ -40,6 +44,15 @@ def foreign_imports(package: str) -> list[str]:
 @pytest.mark.parametrize("package", sorted(PACKAGES))
 def test_a_package_imports_only_what_its_place_allows(package: str):
     assert foreign_imports(package) == []
+
+
+def test_every_imported_package_is_a_declared_dependency():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    declared = {canonicalize_name(Requirement(text).name) for text in project["dependencies"]}
+    providers = packages_distributions()
+    used = {i.top for name, folder in PACKAGES.items() for path in python_files(folder) for i in imports_of(path, name)}
+    foreign = {top for top in used - set(PACKAGES) if not is_standard_library(top)}
+    assert {top for top in foreign if not declared & {canonicalize_name(d) for d in providers.get(top, [])}} == set()
 
 
 def test_the_layers_of_pyproject_hold():

@@ -14,6 +14,7 @@ from tests.arch.sources import PACKAGES, ROOT, tracked_files
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 SOURCES_ONLY = {".proto"}
+SHIMS = {"hydramind-mcp"}  # speak JSON-RPC and nothing else, a version included
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,9 @@ def test_the_wheel_holds_no_test_and_no_tool(wheel: Path):
 
 def run_from(site: Path, cwd: Path, *command: str) -> subprocess.CompletedProcess[str]:
     environ = {**os.environ, "PYTHONPATH": str(site), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run([sys.executable, *command], cwd=cwd, env=environ, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, *command], cwd=cwd, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
 
 
 @pytest.mark.parametrize("package", sorted(PACKAGES))
@@ -69,10 +72,22 @@ def test_a_package_is_found_outside_the_checkout(package: str, unpacked: Path, t
     assert Path(done.stdout.strip()).is_relative_to(unpacked)
 
 
-@pytest.mark.parametrize("name", sorted(PROJECT["scripts"]))
-def test_a_command_starts_outside_the_checkout(name: str, unpacked: Path, tmp_path: Path):
+def run_command(name: str, argument: str, site: Path, cwd: Path) -> subprocess.CompletedProcess[str]:
     entry = EntryPoint(name, PROJECT["scripts"][name], "console_scripts")
-    code = f"import sys; sys.argv[:] = [{name!r}, '--version']; from {entry.module} import {entry.attr}; sys.exit({entry.attr}())"
-    done = run_from(unpacked, tmp_path, "-c", code)
+    code = (
+        f"import sys; sys.argv[:] = [{name!r}, {argument!r}]; from {entry.module} import {entry.attr}; sys.exit({entry.attr}())"
+    )
+    return run_from(site, cwd, "-c", code)
+
+
+@pytest.mark.parametrize("name", sorted(set(PROJECT["scripts"]) - SHIMS))
+def test_a_command_tells_its_version_outside_the_checkout(name: str, unpacked: Path, tmp_path: Path):
+    done = run_command(name, "--version", unpacked, tmp_path)
     assert done.returncode == 0, done.stderr
     assert PROJECT["version"] in done.stdout
+
+
+@pytest.mark.parametrize("name", sorted(SHIMS))
+def test_a_shim_whose_agent_has_gone_ends_quietly_outside_the_checkout(name: str, unpacked: Path, tmp_path: Path):
+    done = run_command(name, "", unpacked, tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
