@@ -123,7 +123,7 @@ class Link:
 
     def _start_or_wait(self) -> None:
         now = monotonic()
-        if os.environ.get("HYDRAMIND_NO_SPAWN", "0") not in ("", "0"):
+        if os.environ.get("HYDRAMIND_NO_SPAWN", "").lower() in ("1", "true", "yes", "on"):
             self._give_up("no memory host is running and HYDRAMIND_NO_SPAWN forbids to start one; run `hydramind mcp-host`")
         elif now - self._asked > START_LIMIT_S:
             self._give_up(f"the memory host did not answer within {START_LIMIT_S:.0f} s" + self._log_tail())
