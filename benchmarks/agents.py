@@ -1,4 +1,4 @@
-"""Ten agents at once, from cold: does one daemon and one host come of it, is everything stored, and what does a shim cost?
+"""Ten agents at once, from cold: one daemon and one host come of it, everything is stored, and a shim costs little.
 
     python -m benchmarks.agents [--shims 10] [--calls 20] [--rounds 20]
 

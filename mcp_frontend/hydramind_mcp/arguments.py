@@ -10,8 +10,10 @@ import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hydramind_client.scope import ScopeRef
 from hydramind_mcp.schema import Schema
 
+_DEFAULT = ScopeRef()
 _WORDS = {
     "string": "a string",
     "integer": "a whole number",
@@ -31,6 +33,12 @@ class Arguments:
     """Checked arguments of one call; what the caller left out has its empty value."""
 
     values: Mapping[str, object]
+    session_scope: ScopeRef = _DEFAULT
+
+    @property
+    def scope(self) -> str | ScopeRef:
+        """The scope that the call names, else the session's own."""
+        return self.text("scope") or self.session_scope
 
     def text(self, name: str) -> str:
         """A string argument, empty when absent."""
@@ -55,7 +63,7 @@ class Arguments:
         return value
 
 
-def check(schema: Schema, given: object) -> Arguments:
+def check(schema: Schema, given: object, session_scope: ScopeRef = _DEFAULT) -> Arguments:
     """The arguments in `given`; raises `BadArguments`.
 
     A null stands for an absent optional argument: some hosts send every argument that a tool has.
@@ -79,7 +87,7 @@ def check(schema: Schema, given: object) -> Arguments:
         rule = properties[name]
         assert isinstance(rule, dict)
         _check_value(name, rule, value)
-    return Arguments(values)
+    return Arguments(values, session_scope)
 
 
 def _unknown(name: str, known: tuple[str, ...]) -> str:

@@ -26,6 +26,9 @@ DRAIN_S = 10.0
 IDLE_CHECK_S = 1.0
 """Pause between two looks at a host that is past its time and still answers a request."""
 
+SOCKET_CHECK_S = 5.0
+"""Pause between two looks at whether the socket is still ours."""
+
 BACKLOG = 512
 """Shims that may knock at once."""
 
@@ -54,17 +57,19 @@ class Host:
     _sessions: set[Session] = field(default_factory=set)
     _stop: asyncio.Event = field(default_factory=asyncio.Event)
     _last: float = field(default_factory=time.monotonic)
+    _inode: int = 0
 
     async def serve(self, ready: Callable[[], None]) -> None:
         """Listen, call `ready`, and serve until told to stop."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop.set)
-        async with Memories(self.addresses) as memories, asyncio.TaskGroup() as tasks:
+        async with Memories.at(self.addresses) as memories, asyncio.TaskGroup() as tasks:
             server = await self._listen(tasks, memories)
             ready()
             _log.info("serving", socket=self.addresses.mcp_socket, pid=os.getpid(), build=self.build)
-            helpers = [tasks.create_task(each) for each in (self._record(), self._watch_idleness(), memories.warm_up())]
+            chores = (self._record(), memories.warm_up(), self._watch_idleness(), self._watch_socket())
+            helpers = [tasks.create_task(each) for each in chores]
             await self._stop.wait()
             server.close()
             self._unlink_socket()
@@ -82,9 +87,11 @@ class Host:
         before = os.umask(0o077)
         try:
             limit = wire.MAX_LINE_BYTES + 65536
-            return await asyncio.start_unix_server(accept, path=self.addresses.mcp_socket, limit=limit, backlog=BACKLOG)
+            server = await asyncio.start_unix_server(accept, path=self.addresses.mcp_socket, limit=limit, backlog=BACKLOG)
         finally:
             os.umask(before)
+        self._inode = self._find_inode()
+        return server
 
     async def _serve_peer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, memories: Memories) -> None:
         """Root of one connection: whatever happens in it, the others go on."""
@@ -97,7 +104,7 @@ class Host:
             session = Session(reader, writer, hello, self)
             self._sessions.add(session)
             try:
-                await session.run(memories.for_session(hello))
+                await session.run(memories.connect(hello), memories.find_scope(hello))
             finally:
                 self._sessions.discard(session)
         except BadHello as error:
@@ -109,7 +116,22 @@ class Host:
             writer.close()
 
     def _unlink_socket(self) -> None:
-        Path(self.addresses.mcp_socket).unlink(missing_ok=True)
+        """Remove a stale socket before listening, and our own afterwards; never one that somebody put in its place."""
+        if self._find_inode() == self._inode or not self._inode:
+            Path(self.addresses.mcp_socket).unlink(missing_ok=True)
+
+    def _find_inode(self) -> int:
+        try:
+            return os.stat(self.addresses.mcp_socket).st_ino  # noqa: PTH116 - a number, not a path
+        except OSError:
+            return 0
+
+    async def _watch_socket(self) -> None:
+        """Stop when nobody can find this host any more: a logout clears the runtime folder, a test its home."""
+        while self._find_inode() == self._inode:  # noqa: ASYNC110 - the file system tells nobody
+            await asyncio.sleep(SOCKET_CHECK_S)
+        _log.warning("socket_gone", socket=self.addresses.mcp_socket)
+        self._stop.set()
 
     def touched(self) -> None:
         """Some session has traffic."""

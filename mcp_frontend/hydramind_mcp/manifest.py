@@ -9,8 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
 import mcp.types as t
@@ -21,7 +22,9 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSI
 from hydramind import local
 from hydramind_mcp import wire
 from hydramind_mcp.server import SessionServer
-from hydramind_mcp.tools import Memory
+
+if TYPE_CHECKING:
+    from hydramind_client.aio import AsyncClient
 
 ANSWER_S = 30.0
 """How long the server may take over one of its own questions."""
@@ -63,11 +66,11 @@ async def record_answers() -> Answers:
     return answers
 
 
-def _no_memory(_name: str, _version: str) -> Memory:
+def _no_memory(_name: str, _version: str) -> AsyncClient:
     raise AssertionError("the questions of a manifest need no memory")
 
 
-async def _ask(questions: list[tuple[str, dict[str, object]]]) -> dict[str, str]:
+async def _ask(questions: Sequence[tuple[str, Mapping[str, object]]]) -> dict[str, str]:
     server = SessionServer("manifest", _no_memory).build()
     into_sdk, sdk_reads = anyio.create_memory_object_stream[SessionMessage | Exception](1)
     sdk_writes, out_of_sdk = anyio.create_memory_object_stream[SessionMessage](1)
@@ -85,9 +88,9 @@ async def _exchange(
     out_of_sdk: MemoryObjectReceiveStream[SessionMessage],
     number: int,
     method: str,
-    params: dict[str, object],
+    params: Mapping[str, object],
 ) -> str:
-    await into_sdk.send(SessionMessage(t.JSONRPCRequest(jsonrpc="2.0", id=number, method=method, params=params)))
+    await into_sdk.send(SessionMessage(t.JSONRPCRequest(jsonrpc="2.0", id=number, method=method, params=dict(params))))
     answer = (await out_of_sdk.receive()).message
     if not isinstance(answer, t.JSONRPCResponse):
         raise RuntimeError(  # noqa: TRY004 - a wrong answer, not a wrong type

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 from urllib.parse import quote, unquote, urlsplit
 
 import mcp.types as t
@@ -15,9 +15,14 @@ from mcp.shared.exceptions import MCPError
 
 from hydramind import local
 from hydramind_client import errors
+from hydramind_client.model import Answer
+from hydramind_client.scope import ScopeRef
 from hydramind_mcp import texts, wire
 from hydramind_mcp.arguments import BadArguments, check
-from hydramind_mcp.tools import BY_NAME, TOOLS, Answer, Memory, Tool
+from hydramind_mcp.tools import BY_NAME, TOOLS, Tool
+
+if TYPE_CHECKING:
+    from hydramind_client.aio import AsyncClient
 
 NAME = "hydramind"
 """Name that agents know this server by."""
@@ -34,16 +39,20 @@ LIST_TTL_MS = 60_000
 _log = structlog.get_logger("hydramind.mcp")
 
 Context: TypeAlias = ServerRequestContext[Any, Any]
-Connect: TypeAlias = Callable[[str, str], Memory]
-"""Gives the session's memory for a client's name and version."""
+Connect: TypeAlias = "Callable[[str, str], AsyncClient]"
+"""Gives the session's client of the daemon, for the name and version of the agent."""
+
+FindScope: TypeAlias = Callable[[], ScopeRef]
+"""Gives the session's own scope; raises `InvalidArgument` when the agent's environment names an impossible one."""
 
 
 class SessionServer:
-    """Handlers of one session. `connect` is called for each request, and gives the same memory for the same client."""
+    """Handlers of one session. `connect` and `find_scope` are called for each request."""
 
-    def __init__(self, session: str, connect: Connect) -> None:
+    def __init__(self, session: str, connect: Connect, find_scope: FindScope = ScopeRef) -> None:
         self._session = session
         self._connect = connect
+        self._find_scope = find_scope
         self._used: set[str | int] = set()
         self._reused = 0
 
@@ -72,11 +81,12 @@ class SessionServer:
             raise MCPError(code=t.INVALID_PARAMS, message=f"Unknown tool {params.name!r}; there are: {', '.join(BY_NAME)}")
         key = self._key(tool, ctx.request_id)
         try:
-            answer = await tool.run(self._memory(ctx), check(tool.takes, params.arguments), key)
+            arguments = check(tool.takes, params.arguments, self._find_scope())
+            answer = await tool.run(self._memory(ctx), arguments, key)
         except BadArguments as error:
             return _failed(f"{error}. Nothing was changed; correct the argument and call {tool.name} again.")
         except errors.HydraMindError as error:
-            return _failed(_advice(tool, error, key))
+            return _failed(_advice(tool, error))
         except asyncio.CancelledError:
             raise
         except Exception:  # noqa: BLE001 - the border to the SDK: a fault must not end the session, nor show its insides
@@ -84,7 +94,7 @@ class SessionServer:
             return _failed(f"{tool.name} failed inside HydraMind; the log of the memory host says why. {_doubt(tool, key)}")
         return _answered(answer)
 
-    def _memory(self, ctx: Context) -> Memory:
+    def _memory(self, ctx: Context) -> AsyncClient:
         client = ctx.session.client_params.client_info if ctx.session.client_params else None
         return self._connect(client.name if client else "", client.version if client else "")
 
@@ -189,13 +199,15 @@ def _failed(words: str) -> t.CallToolResult:
     return t.CallToolResult(content=[t.TextContent(type="text", text=words)], is_error=True)
 
 
-def _advice(tool: Tool, error: errors.HydraMindError, key: str) -> str:
+def _advice(tool: Tool, error: errors.HydraMindError) -> str:
     """What went wrong, and what to do next."""
-    details = "".join(f" {name}={value}." for name, value in sorted(error.metadata.items()) if name not in ("field", "advice"))
-    return f"{error} [{error.reason}].{details} {_next_step(tool, error, key)}".strip()
+    details = "".join(
+        f" {name}={value}." for name, value in sorted(error.metadata.items()) if name not in ("field", "idempotency_key")
+    )
+    return f"{error} [{error.reason}].{details} {_next_step(tool, error)}"
 
 
-def _next_step(tool: Tool, error: errors.HydraMindError, key: str) -> str:
+def _next_step(tool: Tool, error: errors.HydraMindError) -> str:
     match error:
         case errors.InvalidArgument():
             return f"Nothing was changed; correct {error.field or 'the arguments'} and call {tool.name} again."
@@ -208,11 +220,12 @@ def _next_step(tool: Tool, error: errors.HydraMindError, key: str) -> str:
         case errors.PermissionDenied():
             return "Nothing was changed; tell the user that this needs a permission that they have to give."
         case _:
-            return _doubt(tool, key)
+            return _doubt(tool, error.idempotency_key)
 
 
 def _doubt(tool: Tool, key: str) -> str:
-    if tool.reads:
+    """What to do when the outcome is unknown; without a key it is known that nothing was written."""
+    if tool.reads or not key:
         return f"Nothing was changed; call {tool.name} again in a moment, or tell the user to run `hydramind status`."
     if tool.name in wire.KEYED_TOOLS:
         return (

@@ -20,7 +20,7 @@ from mcp.shared.message import SessionMessage
 from pydantic import ValidationError
 
 from hydramind_mcp import wire
-from hydramind_mcp.server import Connect, SessionServer
+from hydramind_mcp.server import Connect, FindScope, SessionServer
 
 HELLO_S = 10.0
 """How long a peer may take over its hello."""
@@ -86,9 +86,9 @@ class Session:
     stopping: bool = False
     _reading: asyncio.Task[None] | None = None
 
-    async def run(self, connect: Connect) -> None:
+    async def run(self, connect: Connect, find_scope: FindScope) -> None:
         """Serve the connection; returns when it is over."""
-        server = SessionServer(self.hello.session, connect).build()
+        server = SessionServer(self.hello.session, connect, find_scope).build()
         into_sdk, sdk_reads = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         sdk_writes, out_of_sdk = anyio.create_memory_object_stream[SessionMessage](0)
         async with asyncio.TaskGroup() as tasks:

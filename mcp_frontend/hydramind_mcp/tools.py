@@ -2,115 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import mcp.types as t
 
+from hydramind_client.model import Answer
 from hydramind_mcp import shapes
 from hydramind_mcp.arguments import Arguments
 from hydramind_mcp.schema import Schema
 
+if TYPE_CHECKING:
+    from hydramind_client.aio import AsyncClient
 
-class Answer(Protocol):
-    """What the client answers: a dataclass that knows its JSON form."""
+RECALL_LIMIT = 10
+"""Memories that a recall without `limit` gives."""
 
-    def to_json(self) -> Mapping[str, object]:
-        """The answer as JSON values, with the names that every front end uses."""
-
-
-class Memory(Protocol):
-    """What the tools need of the client. The scope is the session's own unless a call names one."""
-
-    async def remember(  # noqa: D102 - the operations are described in docs/dev/semantics.md
-        self,
-        content: str,
-        scope: str | None = None,
-        entities: Sequence[str] = (),
-        derived_from: Sequence[str] = (),
-        *,
-        source: str | None = None,
-        valid_from: str | None = None,
-        idempotency_key: str | None = None,
-    ) -> Answer: ...
-
-    async def recall(  # noqa: D102
-        self,
-        query: str,
-        scope: str | None = None,
-        entities: Sequence[str] = (),
-        *,
-        limit: int | None = None,
-        as_of: str | None = None,
-        known_at: str | None = None,
-        include: Sequence[str] = (),
-    ) -> Answer: ...
-
-    async def revise(  # noqa: D102
-        self,
-        memory_id: str,
-        content: str,
-        scope: str | None = None,
-        *,
-        reason: str,
-        valid_from: str | None = None,
-        expected_version: int | None = None,
-        idempotency_key: str | None = None,
-    ) -> Answer: ...
-
-    async def timeline(  # noqa: D102
-        self,
-        scope: str | None = None,
-        *,
-        entity: str | None = None,
-        memory_id: str | None = None,
-        as_of: str | None = None,
-        known_at: str | None = None,
-        limit: int | None = None,
-        page_token: str | None = None,
-    ) -> Answer: ...
-
-    async def trace_memory(  # noqa: D102
-        self,
-        memory_id: str,
-        scope: str | None = None,
-        *,
-        hops: int | None = None,
-        relations: Sequence[str] = (),
-        as_of: str | None = None,
-        known_at: str | None = None,
-    ) -> Answer: ...
-
-    async def check_conflict(  # noqa: D102
-        self, content: str, scope: str | None = None, entities: Sequence[str] = ()
-    ) -> Answer: ...
-
-    async def explain_trust(  # noqa: D102
-        self, memory_id: str, scope: str | None = None, *, as_of: str | None = None, known_at: str | None = None
-    ) -> Answer: ...
-
-    async def forget(  # noqa: D102
-        self, memory_id: str, scope: str | None = None, *, reason: str | None = None, idempotency_key: str | None = None
-    ) -> Answer: ...
-
-    async def resolve_conflict(  # noqa: D102
-        self,
-        memory_id: str,
-        other_id: str,
-        verdict: str,
-        reason: str,
-        scope: str | None = None,
-        *,
-        idempotency_key: str | None = None,
-    ) -> Answer: ...
-
-    async def get_memory(self, memory_id: str, scope: str | None = None) -> Answer: ...  # noqa: D102
-
-    async def get_status(self) -> Answer: ...  # noqa: D102
-
-
-Run = Callable[[Memory, Arguments, str], Awaitable[Answer]]
+Run = Callable[["AsyncClient", Arguments, str], Awaitable[Answer]]
 """Calls the client with checked arguments and the key that a write without one gets."""
 
 
@@ -146,10 +55,10 @@ class Tool:
         )
 
 
-async def _remember(memory: Memory, args: Arguments, key: str) -> Answer:
+async def _remember(memory: AsyncClient, args: Arguments, key: str) -> Answer:
     return await memory.remember(
         args.text("content"),
-        args.optional("scope"),
+        args.scope,
         args.texts("entities"),
         args.texts("derived_from"),
         source=args.optional("source"),
@@ -158,23 +67,23 @@ async def _remember(memory: Memory, args: Arguments, key: str) -> Answer:
     )
 
 
-async def _recall(memory: Memory, args: Arguments, _key: str) -> Answer:
+async def _recall(memory: AsyncClient, args: Arguments, _key: str) -> Answer:
     return await memory.recall(
         args.text("query"),
-        args.optional("scope"),
+        args.scope,
         args.texts("entities"),
-        limit=args.integer("limit"),
+        limit=args.integer("limit") or RECALL_LIMIT,
         as_of=args.optional("as_of"),
         known_at=args.optional("known_at"),
         include=args.texts("include"),
     )
 
 
-async def _revise(memory: Memory, args: Arguments, key: str) -> Answer:
+async def _revise(memory: AsyncClient, args: Arguments, key: str) -> Answer:
     return await memory.revise(
         args.text("memory_id"),
         args.text("content"),
-        args.optional("scope"),
+        args.scope,
         reason=args.text("reason"),
         valid_from=args.optional("valid_from"),
         expected_version=args.integer("expected_version"),
@@ -182,9 +91,9 @@ async def _revise(memory: Memory, args: Arguments, key: str) -> Answer:
     )
 
 
-async def _timeline(memory: Memory, args: Arguments, _key: str) -> Answer:
+async def _timeline(memory: AsyncClient, args: Arguments, _key: str) -> Answer:
     return await memory.timeline(
-        args.optional("scope"),
+        args.scope,
         entity=args.optional("entity"),
         memory_id=args.optional("memory_id"),
         as_of=args.optional("as_of"),
@@ -194,10 +103,10 @@ async def _timeline(memory: Memory, args: Arguments, _key: str) -> Answer:
     )
 
 
-async def _trace_memory(memory: Memory, args: Arguments, _key: str) -> Answer:
+async def _trace_memory(memory: AsyncClient, args: Arguments, _key: str) -> Answer:
     return await memory.trace_memory(
         args.text("memory_id"),
-        args.optional("scope"),
+        args.scope,
         hops=args.integer("hops"),
         relations=args.texts("relations"),
         as_of=args.optional("as_of"),
@@ -205,29 +114,27 @@ async def _trace_memory(memory: Memory, args: Arguments, _key: str) -> Answer:
     )
 
 
-async def _check_conflict(memory: Memory, args: Arguments, _key: str) -> Answer:
-    return await memory.check_conflict(args.text("content"), args.optional("scope"), args.texts("entities"))
+async def _check_conflict(memory: AsyncClient, args: Arguments, _key: str) -> Answer:
+    return await memory.check_conflict(args.text("content"), args.scope, args.texts("entities"))
 
 
-async def _explain_trust(memory: Memory, args: Arguments, _key: str) -> Answer:
+async def _explain_trust(memory: AsyncClient, args: Arguments, _key: str) -> Answer:
     return await memory.explain_trust(
-        args.text("memory_id"), args.optional("scope"), as_of=args.optional("as_of"), known_at=args.optional("known_at")
+        args.text("memory_id"), args.scope, as_of=args.optional("as_of"), known_at=args.optional("known_at")
     )
 
 
-async def _forget(memory: Memory, args: Arguments, key: str) -> Answer:
-    return await memory.forget(
-        args.text("memory_id"), args.optional("scope"), reason=args.optional("reason"), idempotency_key=key
-    )
+async def _forget(memory: AsyncClient, args: Arguments, key: str) -> Answer:
+    return await memory.forget(args.text("memory_id"), args.scope, reason=args.optional("reason"), idempotency_key=key)
 
 
-async def _resolve_conflict(memory: Memory, args: Arguments, key: str) -> Answer:
+async def _resolve_conflict(memory: AsyncClient, args: Arguments, key: str) -> Answer:
     return await memory.resolve_conflict(
         args.text("memory_id"),
         args.text("other_id"),
         args.text("verdict"),
         args.text("reason"),
-        args.optional("scope"),
+        args.scope,
         idempotency_key=key,
     )
 

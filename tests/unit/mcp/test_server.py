@@ -150,8 +150,9 @@ def test_a_client_that_uses_an_id_twice_gets_two_keys():
         (errors.Conflict("version is 2"), ("Nothing was changed",)),
         (errors.ResourceExhausted("disk is full"), ("full or busy",)),
         (errors.PermissionDenied("read only"), ("permission",)),
-        (errors.Unavailable("draining"), ("may have been stored", "idempotency_key=mcp-s1-")),
-        (errors.DeadlineExceeded("too slow"), ("may have been stored",)),
+        (errors.Unavailable("lost", metadata={"idempotency_key": "k7"}), ("may have been stored", "idempotency_key=k7")),
+        (errors.Unavailable("cannot start"), ("Nothing was changed", "hydramind status")),
+        (errors.DeadlineExceeded("too slow", metadata={"idempotency_key": "k7"}), ("may have been stored",)),
         (RuntimeError("secret detail"), ("failed inside HydraMind", "may have been stored")),
     ],
 )
