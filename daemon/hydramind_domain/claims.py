@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from hydramind_domain import lexicon
 from hydramind_domain.conflict_clauses import Clause, build_clause
 from hydramind_domain.values import find_values
 
@@ -20,52 +21,84 @@ _MAX_SLOT_TERMS: Final = 24
 _MAX_CHARS: Final = 4000
 
 # Abbreviations keep their full stop inside the sentence; a digit after the stop is a number.
-_SENTENCE_END: Final = re.compile(
-    r"(?<!\b[A-Z])(?<!\b(?:Mr|Dr|Ms|vs|St|Jr|no|No))(?<!\b(?:Mrs|e\.g|i\.e|etc))([.!?]+[\"')\]]*)(?=\s|$)|(\n+)|(;)(?=\s)"
-)
+_SENTENCE_END: Final = re.compile(r"([.!?]+[\"')\]]*)(?=\s|$)|(\n+)|(;)(?=\s)")
+_ABBREVIATION: Final = re.compile(r"(?:\b(?:[A-Z]|Mrs?|Dr|Ms|vs|St|Jr|No|e\.g|i\.e|etc|approx))$")
 _CLAUSE_BREAK: Final = re.compile(
-    r",?\s+(?:but|however|whereas|although|though|yet)\b,?\s|\s[—–]\s|\s-{1,2}\s|,\s+(?=(?:and\s+|so\s+)?(?:we|i|he|she|they|it)\s)",
+    r",?\s+(?:but|however|whereas|although|though|yet)\b,?\s|\s[—–]\s|\s-{1,2}\s|,\s+(?=(?:and\s+"
+    r"|so\s+)?(?:we|i|he|she|they|it)\s)",
     re.IGNORECASE,
 )
 _CODE_BLOCK: Final = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _QUOTE: Final = re.compile(r"[\"“„«]([^\"“”„«»]+)[\"”“»]")
 
 _STRONG: Final = (
-    r"correction|scratch that|strike that|scrap that|disregard (?:that|my last(?: message| note)?|the (?:previous|above|last)[^,.:;]{0,20})"
+    r"correction|scratch that|strike that|scrap that|disregard (?:that|my last(?: message| note)?"
+    r"|the (?:previous|above|last)[^,.:;]{0,20})"
     r"|ignore (?:that|my last(?: message| note)?|the (?:previous|above|last)[^,.:;]{0,20})"
-    r"|(?:no,? )?(?:sorry,? )?(?:that(?:'s| is| was)|this is|it(?:'s| is| was)) (?:wrong|not (?:right|true|correct)|incorrect|false|untrue|a mistake|outdated|out of date|no longer (?:true|right|correct))"
+    r"|(?:no,? )?(?:sorry,? )?(?:that(?:'s| is| was)|this is|it(?:'s| is| was)) (?:wrong|not (?:right|true"
+    r"|correct)|incorrect|false|untrue|a mistake|outdated|out of date|no longer (?:true|right|correct))"
     r"|(?:that|this|it) isn't (?:right|true|correct)"
-    r"|(?:(?:i|we)(?: have|'ve)? )?(?:just )?changed (?:my|our) minds?|i take (?:that|it) back|i was (?:wrong|mistaken)|we were (?:wrong|mistaken)|my mistake|my bad|i misspoke|i meant"
+    r"|(?:(?:i|we)(?: have|'ve)? )?(?:just )?changed (?:my|our) minds?|i take (?:that|it) back"
+    r"|i was (?:wrong|mistaken)|we were (?:wrong|mistaken)|my mistake|my bad|i misspoke|i meant"
     r"|on second thoughts?|never ?mind|forget (?:that|what i said)|erratum|errata|edit"
 )
-_WEAK: Final = r"actually|in fact|as it turns out|(?:it )?turns out(?: that)?|update|updated?|oops|sorry|wait|no|instead|rather|from now on|as of now|as of today|going forward|effective immediately"
-_FILLER: Final = r"note|fyi|reminder|remember(?: that)?|important|decision|decided|rule|policy|fact|info|ok(?:ay)?|well|so|hey|yes|yeah|and|please note that|note that|please|today"
+_WEAK: Final = (
+    r"actually|in fact|as it turns out|(?:it )?turns out(?: that)?|updated?|oops|sorry|wait|no|instead|rather"
+    r"|from now on|as of now|as of today|going forward|effective immediately"
+)
+_FILLER: Final = (
+    r"note|fyi|reminder|remember(?: that)?|important|decision|decided|rule|policy|fact|info|ok(?:ay)?|well|so|hey|yes|yeah"
+    r"|and|please note that|note that|please|today"
+)
 _MARKER: Final = re.compile(
-    rf"\s*(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK})|(?P<filler>{_FILLER}))(?P<about>\s+(?:about|on|regarding)\s+[^,.:;—–]+)?(?:\s*[,:;.!—–]+\s*|\s+[-–—]\s+|\s*$|(?<=that)\s+|(?<=meant)\s+|(?<=actually)\s+|(?<=now on)\s+)",
+    rf"\s*(?:(?P<strong>{_STRONG})|(?P<weak>{_WEAK})|(?P<filler>{_FILLER}))(?P<about>\s+(?:about|on"
+    rf"|regarding)\s+[^,.:;—–]+)?(?:\s*[,:;.!—–]+\s*|\s+[-–—]\s+|\s*$|(?<=that)\s+|(?<=meant)\s+"
+    rf"|(?<=actually)\s+|(?<=now on)\s+)",
     re.IGNORECASE,
 )
 _TRAILING: Final = re.compile(
     r",?\s+(?:(?P<strong>is (?:wrong|incorrect|false|not true|a mistake))|(?P<weak>actually|instead|after all))\s*$",
     re.IGNORECASE,
 )
+_TRAILING_WORDS: Final = frozenset({"wrong", "incorrect", "false", "true", "mistake", "actually", "instead", "all"})
 _FALSE_THAT: Final = re.compile(
-    r"^\s*(?:it(?:'s| is)|it is)\s+(?:(?:simply|just)\s+)?(?:not\s+(?:true|correct|the case|right)|false|wrong|untrue|incorrect|no longer (?:true|the case))\s+that\s+",
+    r"^\s*(?:it(?:'s| is)|it is)\s+(?:(?:simply|just)\s+)?(?:not\s+(?:true|correct|the case|right)|false"
+    r"|wrong|untrue|incorrect|no longer (?:true|the case))\s+that\s+",
     re.IGNORECASE,
 )
 
 _QUESTION: Final = re.compile(
-    r"^(?:who|what|when|where|why|which|whose|how|is|are|am|was|were|does|did|do (?!not\b|n't)|can|could|should|shall|will|would|has|have|had|may|might|isn't|aren't|don't you|doesn't|didn't|won't|can't|couldn't|shouldn't)\s+"
-    r"(?:i|you|we|he|she|it|they|there|the|a|an|this|that|these|those|my|our|your|his|her|their|many|much|about|come|often|long|[A-Z])"
+    r"^(?:who|what|when|where|why|which|whose|how|is|are|am|was|were|does|did|do (?!not\b|n't)|can|could"
+    r"|should|shall|will|would|has|have|had|may|might|isn't|aren't|don't you|doesn't|didn't|won't|can't"
+    r"|couldn't|shouldn't)\s+"
+    r"(?:i|you|we|he|she|it|they|there|the|a|an|this|that|these|those|my|our|your|his|her|their|many|much"
+    r"|about|come|often|long|[A-Z])"
 )
 _HYPOTHETICAL: Final = re.compile(
-    r"\b(?:if|unless|would|wouldn't|could|might|maybe|perhaps|possibly|probably|suppos(?:e|ing)|assum(?:e|ing)|imagine|hypothetical(?:ly)?|let's say|in theory|theoretically|wish|hope|hopefully|hoping"
-    r"|consider(?:ing|s)?|propos(?:e|es|al|ed|ing)|suggest(?:s|ed|ion)?|thinking (?:of|about)|likely|unlikely|seems?|seemed|apparently|i think|i guess|i believe|we think|not sure|unsure|unclear|wonder(?:ing)?|e\.g|for example|for instance"
-    r"|i'd|we'd|he'd|she'd|they'd|can we|should we|what about|how about|in case|pretend|as though|as if|whether|supposedly|presumably|potentially|may be|may have|may become|tbd)\b",
+    r"\b(?:if|unless|would|wouldn't|could|might|maybe|perhaps|possibly|probably|suppos(?:e|ing)|assum(?:e"
+    r"|ing)|imagine|hypothetical(?:ly)?|let's say|in theory|theoretically|wish|hope|hopefully|hoping"
+    r"|consider(?:ing|s)?|propos(?:e|es|al|ed|ing)|suggest(?:s|ed|ion)?|thinking (?:of|about)|likely"
+    r"|unlikely|seems?|seemed|apparently|i think|i guess|i believe|we think|not sure|unsure|unclear"
+    r"|wonder(?:ing)?|e\.g|for example|for instance"
+    r"|i'd|we'd|he'd|she'd|they'd|can we|should we|what about|how about|in case|pretend|as though|as if"
+    r"|whether|supposedly|presumably|potentially|may be|may have|may become|tbd)\b",
     re.IGNORECASE,
 )
 _REPORT: Final = re.compile(
-    r"\b(?:says?|said|saying|claims|claimed|claiming|stat(?:es|ed) that|according to|report(?:s|ed|edly)(?! to)|told|tells|thinks|thought|believes|believed|heard|rumou?rs?|alleg(?:es|ed|edly)|den(?:y|ies|ied) that"
-    r"|quot(?:es?|ed|ing)|asks?|asked|argu(?:es|ed)|mention(?:s|ed)|insist(?:s|ed)|wrote that|documented that|expects?|expected|predict(?:s|ed)?|asserts?|asserted|used to think|wondered|dreamed|dreamt|in the (?:book|movie|film|novel|story))\b",
+    r"\b(?:says?|said|saying|claims|claimed|claiming|stat(?:es|ed) that|according to|report(?:s|ed"
+    r"|edly)(?! to)|told|tells|thinks|thought|believes|believed|heard|rumou?rs?|alleg(?:es|ed|edly)"
+    r"|den(?:y|ies|ied) that"
+    r"|quot(?:es?|ed|ing)|asks?|asked|argu(?:es|ed)|mention(?:s|ed)|insist(?:s|ed)|wrote that"
+    r"|documented that|expects?|expected|predict(?:s|ed)?|asserts?|asserted|used to think|wondered|dreamed"
+    r"|dreamt|in the (?:book|movie|film|novel|story))\b",
+    re.IGNORECASE,
+)
+
+
+_GREETING: Final = re.compile(
+    r"^(?:thank(?:s| you)|congrat(?:s|ulations)|hey|hi|hello|wow|good luck|bye|take care"
+    r"|talk (?:to you )?(?:soon|later)|see you|cheers|(?:great|good|nice|glad) to (?:see|hear|meet"
+    r"|talk))\b",
     re.IGNORECASE,
 )
 
@@ -94,13 +127,13 @@ def analyse_claim(content: str) -> Claim:
         if any(start < b and a < end for a, b in silent):
             continue
         begin, found, about, negated = _strip_markers(text, start, end)
-        strength = max(strength, found)
+        strength = 2 if found == 2 else strength  # "Scratch that." holds for what follows, "actually" for its clause
         stop, trailing, trailing_negation = _strip_trailing(text, begin, end)
         if begin >= stop or question or not _asserts(text, begin, stop):
             if about is not None and found == 2:
                 clauses.append(build_clause(text, begin, begin, values, correction=2, about=about, negated=False))
             continue
-        level = max(strength, trailing)
+        level = max(strength, found, trailing)
         clauses.append(
             build_clause(text, begin, stop, values, correction=level, about=about, negated=negated or trailing_negation)
         )
@@ -134,9 +167,11 @@ def _spans(text: str) -> list[tuple[int, int, bool]]:
     spans: list[tuple[int, int, bool]] = []
     position = 0
     for match in _SENTENCE_END.finditer(text):
+        if match[0] == "." and _ABBREVIATION.search(text, max(0, match.start() - 7), match.start()):
+            continue
         _add(text, position, match.start(), "?" in match[0], spans)
         position = match.end()
-    _add(text, position, len(text), False, spans)
+    _add(text, position, len(text), question=False, spans=spans)
     return spans
 
 
@@ -177,6 +212,8 @@ def _strip_markers(text: str, start: int, end: int) -> tuple[int, int, tuple[int
 
 
 def _strip_trailing(text: str, start: int, end: int) -> tuple[int, int, bool]:
+    if start >= end or text[start:end].rsplit(None, 1)[-1].lower() not in _TRAILING_WORDS:
+        return end, 0, False
     match = _TRAILING.search(text, start, end)
     if match is None or match.start() <= start:
         return end, 0, False
@@ -188,8 +225,23 @@ def _strip_trailing(text: str, start: int, end: int) -> tuple[int, int, bool]:
 def _asserts(text: str, start: int, end: int) -> bool:
     """Whether a clause states something as a fact or rule of its own."""
     clause = text[start:end].replace("’", "'")
-    if _QUESTION.match(clause[:1].lower() + clause[1:]) or _HYPOTHETICAL.search(clause) or _REPORT.search(clause):
+    if _GREETING.match(clause) or _QUESTION.match(clause[:1].lower() + clause[1:]) or _hedged(clause):
         return False
     if clause[0] in "\"“«'" and clause[-1] in "\"”»'":
         return len(clause.split()) < 3
     return not any(len(match[1].split()) >= 3 for match in _QUOTE.finditer(clause))
+
+
+def _hedged(clause: str) -> bool:
+    """Whether a clause supposes or reports. The look at single words spares most clauses the two long patterns."""
+    words = set(_LETTERS.findall(clause.lower()))
+    if not words.isdisjoint(_HEDGES) and _HYPOTHETICAL.search(clause) is not None:
+        return True
+    return not words.isdisjoint(_REPORTS) and _REPORT.search(clause) is not None
+
+
+_LETTERS: Final = re.compile(r"[a-z]+")
+
+
+_HEDGES: Final = lexicon.words("hedges")
+_REPORTS: Final = lexicon.words("reports")

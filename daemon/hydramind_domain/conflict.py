@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from hydramind_domain.claims import Claim
-from hydramind_domain.conflict_rules import Finding, compare
+from hydramind_domain.conflict_aligned import Finding
+from hydramind_domain.conflict_rules import compare
 
 REASON_CODES: Final = (
     "negation",
@@ -59,10 +60,15 @@ class BuiltinClassifier:
         if new.terms.isdisjoint(old.terms):
             return None
         for one in new.clauses:
+            mask, slack, solid = one.mask, one.slack, one.solid
             for two in old.clauses:
-                found = compare(one, two)
-                if found is not None:
-                    return _verdict(found)
+                # At most this many words in common; every rule but the two below needs all but one of the shorter side.
+                common = (mask & two.mask).bit_count() + slack
+                close = common > 0 and common >= (min(two.solid, solid)) - 1
+                if close or (one.frames and two.frames and not one.subjects.isdisjoint(two.subjects)) or one.rejected:
+                    found = compare(one, two)
+                    if found is not None:
+                        return _verdict(found)
         return None
 
 

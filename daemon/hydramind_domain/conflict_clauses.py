@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from typing import Final
+from zlib import crc32
 
 from hydramind_domain import lexicon
-from hydramind_domain.conflict_frames import Frame, find_frames, find_rejected, is_contrast
+from hydramind_domain.conflict_frames import GENERIC, Frame, find_frames, find_rejected, is_contrast
 from hydramind_domain.conflict_tokens import (
     ADDITIVE,
     OBLIGATION,
@@ -22,14 +23,17 @@ from hydramind_domain.values import Value
 _DEFINITE: Final = frozenset({"the", "my", "our", "his", "her", "their", "your", "this", "that", "these", "those", "its"})
 # From here on a clause gives reasons or dates of the claim, no part of it.
 _TAIL: Final = re.compile(
-    r"[,\s]\s*(?:because|since|as of|due to|so that|thanks to|effective|starting|until further notice|for now|in order to|owing to"
+    r"[,\s]\s*(?:because|since|as of|due to|so that|thanks to|effective|starting|until further notice"
+    r"|for now|in order to|owing to"
     r"|which (?:is|was|means|makes)|by the way|as agreed|per (?:the )?(?:decision|agreement|ops|request)|following (?:the|a|an)"
     r"|from (?=\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)))\b.*$",
     re.IGNORECASE | re.DOTALL,
 )
 _VAGUE: Final = re.compile(
-    r"\bnot (?:only|just|always|all|every|everyone|necessarily|merely|simply|exactly|really|very|too|as|so|that|until|yet|more|less|the only|quite|fully|entirely|completely|even|sure)\b"
-    r"|\bno (?:more|less|fewer|later|earlier|sooner|longer) than\b|\b(?:hardly|barely|scarcely|almost|nearly|only if|without)\b|\bno (?:doubt|wonder|problem|matter|way|idea|worries)\b",
+    r"(?:\bnot|n['’]t) (?:only|just|always|all|every|everyone|necessarily|merely|simply|exactly|really"
+    r"|very|too|as|so|that|until|yet|more|less|the only|quite|fully|entirely|completely|even|sure)\b"
+    r"|\bno (?:more|less|fewer|later|earlier|sooner|longer) than\b|\b(?:hardly|barely|scarcely|almost"
+    r"|nearly|only if|without)\b|\bno (?:doubt|wonder|problem|matter|way|idea|worries)\b",
     re.IGNORECASE,
 )
 _NO_LONGER: Final = re.compile(r"\bno longer\b(?! than)|\bn(?:o|['’])t\b[^.,;]*\b(?:any ?more|any longer)\b", re.IGNORECASE)
@@ -39,34 +43,13 @@ _EXEMPT: Final = re.compile(
 _HAVE_TO: Final = re.compile(r"\b(?:have|has|had) to\b|\b(?:is|are) (?:required|obliged|supposed) to\b", re.IGNORECASE)
 _ALLOWED_TO: Final = re.compile(r"\b(?:is|are|be) allowed to\b", re.IGNORECASE)
 _USED_TO: Final = re.compile(
-    r"\bused to (?!be (?:called|used))\w+|\b(?:previously|formerly|originally|back then|at the time|in the past|in those days|once upon)\b",
+    r"\bused to (?!be (?:called|used))\w+|\b(?:previously|formerly|originally|back then|at the time"
+    r"|in the past|in those days|once upon)\b",
     re.IGNORECASE,
 )
-_NUMBER_LED: Final = re.compile(r"^\d")
-_MULTI_VALUED: Final = frozenset(
-    lexicon.lemma(word)
-    for word in (
-        "have like love enjoy hate dislike support speak know offer provide include contain sell visit see meet read watch play eat drink buy get make write "
-        "want administer impose contribute add create attend learn teach study call export mention collaborate integrate test talk help follow share try cook "
-        "recommend celebrate travel go bring own review discuss hear listen fix report find collect receive send accept handle cover publish save load open "
-        "miss need remember invite compare explore sing paint draw bake photograph befriend adopt work"
-    ).split()
-)
-_VERBS: Final = _MULTI_VALUED | frozenset(
-    lexicon.lemma(word)
-    for word in (
-        "use uses run live reside belong depend require return take cost expire last start stop begin end open close fail pass deploy move switch migrate replace "
-        "become remain stay keep set change store serve listen bind connect point default equal hold weigh measure earn prefer love join leave quit resign manage "
-        "lead own maintain employ hire fire allow forbid permit prohibit enable disable block release ship launch ship scale route write retry rotate refresh "
-        "trigger merge reject approve ignore log cache validate encrypt sign sort render expose emit produce consume publish subscribe poll limit throttle cap "
-        "wait drive wear carry sit stand walk jump lie sleep"
-    ).split()
-)
-_PAST_ONLY: Final = frozenset(
-    {"went", "gone", "saw", "met", "bought", "sold", "left", "took", "gave", "got", "made", "wrote", "ran", "began", "held", "lost", "won", "found", "built", "broke",
-     "sent", "spent", "taught", "brought", "caught", "felt", "came", "said", "told", "paid", "read", "ate", "drank", "swam", "flew", "drove", "rode", "had", "became",
-     "led", "quit", "grew", "knew", "wore", "slept", "sang", "drew", "fell", "threw", "chose", "forgot", "hid", "spoke", "stole", "heard", "kept"}
-)  # fmt: skip
+_MULTI_VALUED: Final = lexicon.stems("multi valued")
+_VERBS: Final = _MULTI_VALUED | lexicon.stems("verbs")
+_PAST_ONLY: Final = lexicon.words("past only")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +60,8 @@ class Clause:
     each, the preposition it hangs on ("" for none); `verb_at` is the index in `core` at which the predicate begins;
     `copular` says the predicate is a form of "be", `multi_valued` that its verb can have many objects at once, `scene`
     that the clause describes one scene with an indefinite subject; `correction` is 0 none, 1 weak, 2 explicit; `have`
-    holds the verb where that is "have".
+    holds the verb where that is "have". `mask`, `solid` and `slack` are a signature of the stems that are not idle
+    (256 bits, their number, and how many of them share a bit), by which most pairs of clauses are told apart at once.
     """
 
     start: int
@@ -86,6 +70,10 @@ class Clause:
     keys: tuple[str, ...]
     full: tuple[Token, ...]
     stems: frozenset[str]
+    mask: int
+    solid: int
+    slack: int
+    subjects: frozenset[frozenset[str]]
     governors: tuple[str, ...]
     verb_at: int
     negated: bool
@@ -104,7 +92,6 @@ class Clause:
     additive: bool
     correction: int
     frames: tuple[Frame, ...]
-    frame_keys: frozenset[tuple[str, frozenset[str]]]
     rejected: frozenset[str]
     have: tuple[Token, ...]
     value_types: tuple[str, ...]
@@ -128,6 +115,7 @@ def build_clause(
     core = tuple(token for token in tokens if is_content(token))
     governors = _governors(tokens)
     negators = [t for i, t in enumerate(tokens) if t.role == "neg" and not is_contrast(tokens, i)]
+    words = frozenset(token.folded for token in tokens)
     is_negated = (len(negators) % 2 == 1) != negated
     at, verb = _verb_at(tokens)
     past_event = verb is not None and _past_event(verb)
@@ -136,6 +124,7 @@ def build_clause(
     rejected = find_rejected(tokens) | _about(content, about, values)
     frames = () if is_negated else find_frames(tokens, rejected)
     keys = tuple(token.key for token in core)
+    mask, solid, slack = _signature(core)
     first = negators[0] if negators else None
     return Clause(
         start=start,
@@ -144,14 +133,20 @@ def build_clause(
         keys=keys,
         full=tuple(token for token in tokens if is_content(token) or is_soft_content(token)),
         stems=frozenset(keys),
+        mask=mask,
+        solid=solid,
+        slack=slack,
+        subjects=frozenset(frame.subject for frame in frames),
         governors=governors,
         verb_at=at,
         negated=is_negated,
         negation=(first.start, first.end) if first is not None else None,
-        no_longer=_NO_LONGER.search(text) is not None,
-        vague=_VAGUE.search(text) is not None,
-        modality=_modality(tokens, text),
-        past=past_event or any(t.folded in {"was", "were", "did", "had"} for t in tokens) or _USED_TO.search(text) is not None,
+        no_longer=bool(negators) and _NO_LONGER.search(text) is not None,
+        vague=(bool(negators) or not words.isdisjoint(_VAGUE_WORDS)) and _VAGUE.search(text) is not None,
+        modality=_modality(words, text),
+        past=past_event
+        or not words.isdisjoint(_PAST_WORDS)
+        or (not words.isdisjoint(_USED_WORDS) and _USED_TO.search(text) is not None),
         past_event=past_event,
         copular=verb is not None and verb.role == "be",
         multi_valued=verb is not None and verb.role != "be" and (verb.role == "have" or verb.key in _MULTI_VALUED),
@@ -162,7 +157,6 @@ def build_clause(
         additive=any(token.folded in ADDITIVE for token in tokens) or "as well" in text.lower() or "in addition" in text.lower(),
         correction=correction,
         frames=frames,
-        frame_keys=frozenset((frame.attribute, frame.subject) for frame in frames),
         rejected=rejected,
         have=tuple(t for t in tokens if t.role == "have" and t is verb),
         value_types=_value_types(core),
@@ -176,7 +170,7 @@ def _cut_tail(content: str, start: int, end: int) -> int:
 
 
 def _leading_phrase_last(tokens: list[Token]) -> list[Token]:
-    """ "In production, the port is 8080" reads as "the port is 8080 in production"."""
+    """Move a leading phrase to the end: "In production, the port is 8080" → "the port is 8080 in production"."""
     if not tokens or tokens[0].role != "prep":
         return [token for token in tokens if token.role != "comma"]
     comma = next((i for i, token in enumerate(tokens) if token.role == "comma"), None)
@@ -206,18 +200,20 @@ def _verb_at(tokens: list[Token]) -> tuple[int, Token | None]:
         if index and _looks_verbal(tokens, index):
             return count, token
         count += is_content(token)
-    if tokens and tokens[0].role == "w" and tokens[0].key in _VERBS and not tokens[0].capital:
-        return 0, tokens[0]
     return (0, tokens[0]) if tokens and tokens[0].key in _VERBS else (count, None)
 
 
 def _looks_verbal(tokens: list[Token], index: int) -> bool:
     token, before = tokens[index], tokens[index - 1]
-    if token.role != "w" or token.typed or token.key not in _VERBS or token.folded.endswith("ing"):
+    if token.role != "w" or token.typed or not _is_verb(token) or token.folded.endswith("ing"):
         return False
     if before.role in {"art", "prep"} or before.possessive or before.value is not None or before.folded in _DEFINITE:
         return False
     return before.role in {"w", "pron", "soft"}
+
+
+def _is_verb(token: Token) -> bool:
+    return token.key in _VERBS or token.key in lexicon.verb_keys()
 
 
 def _main_verb(tokens: list[Token], index: int) -> Token:
@@ -261,7 +257,10 @@ def _indefinite_object(tokens: list[Token], verb: Token | None) -> bool:
 
 def _is_deictic(tokens: list[Token]) -> bool:
     """Whether the clause is about something that only its surroundings name ("it", "that", "you")."""
+    rule = any(token.role in {"modal", "neg"} for token in tokens)
     for index, token in enumerate(tokens):
+        if token.folded == "you" and rule and index == 0:
+            continue  # "you must …" is a rule for everyone
         if token.role == "pron" and not token.key.startswith("@") and token.folded not in {"its", "your"}:
             return True
         if token.folded in {"this", "that", "these", "those"} and (index == 0 or index == len(tokens) - 1):
@@ -271,15 +270,21 @@ def _is_deictic(tokens: list[Token]) -> bool:
     return False
 
 
-def _modality(tokens: list[Token], text: str) -> str:
-    if _EXEMPT.search(text):
+def _modality(words: frozenset[str], text: str) -> str:
+    if not words.isdisjoint(_EXEMPTING) and _EXEMPT.search(text):
         return "exempt"
-    words = {token.folded for token in tokens if token.role == "modal"}
-    if words & OBLIGATION or _HAVE_TO.search(text):
+    if words & OBLIGATION or (not words.isdisjoint(_OBLIGING) and _HAVE_TO.search(text)):
         return "obligation"
-    if words & PERMISSION or _ALLOWED_TO.search(text):
+    if words & PERMISSION or ("allowed" in words and _ALLOWED_TO.search(text)):
         return "permission"
     return ""
+
+
+_EXEMPTING: Final = frozenset({"have", "need", "required", "obliged", "necessary", "needn't", "optional"})
+_OBLIGING: Final = frozenset({"have", "has", "had", "required", "obliged", "supposed"})
+_PAST_WORDS: Final = frozenset({"was", "were", "did", "had"})
+_USED_WORDS: Final = frozenset({"used", "previously", "formerly", "originally", "back", "time", "past", "days", "once"})
+_VAGUE_WORDS: Final = frozenset({"hardly", "barely", "scarcely", "almost", "nearly", "only", "without", "no"})
 
 
 def _about(content: str, about: tuple[int, int] | None, values: tuple[Value, ...]) -> frozenset[str]:
@@ -305,3 +310,16 @@ def _slot_words(core: tuple[Token, ...], frames: tuple[Frame, ...], rejected: fr
     words.update(dict.fromkeys(token.key for token in core if token.value is None))
     words.update(dict.fromkeys(rejected))
     return tuple(word for word in words if not word.startswith("@me"))
+
+
+def is_idle(token: Token) -> bool:
+    """Whether a word says only when, what kind of thing, or "we": the two sides need not share it."""
+    return token.temporal or token.key in GENERIC or token.key == "@we"
+
+
+def _signature(core: tuple[Token, ...]) -> tuple[int, int, int]:
+    stems = {token.key for token in core if not is_idle(token)}
+    mask = 0
+    for stem in stems:
+        mask |= 1 << (crc32(stem.encode()) & 255)
+    return mask, len(stems), len(stems) - mask.bit_count()

@@ -12,26 +12,11 @@ from hydramind_domain.conflict_tokens import PREPOSITIONS, Token, is_content
 PLAIN: Final = "="
 MOVED: Final = ">"
 
-_CHANGE: Final = frozenset(
-    lexicon.lemma(word)
-    for word in (
-        "set change move switch update bump raise lower increase reduce push extend postpone rename reassign transfer upgrade downgrade shorten cut hand "
-        "migrate delay reset drop expand promote convert relocate pass reschedule"
-    ).split()
-)
-_MOVE: Final = frozenset(
-    lexicon.lemma(word)
-    for word in ("move", "switch", "migrate", "transition", "convert", "change", "relocate", "transfer", "go", "port")
-)
-_REPLACE: Final = frozenset(lexicon.lemma(word) for word in ("replace", "swap", "supersede", "exchange", "trade", "substitute"))
+_CHANGE: Final = lexicon.stems("change")
+_MOVE: Final = lexicon.stems("move")
+_REPLACE: Final = lexicon.stems("replace")
 # Words that name the kind of a thing rather than the thing: "the billing service" is "billing".
-GENERIC: Final = frozenset(
-    lexicon.lemma(word)
-    for word in (
-        "service team project system app application server module component company repo repository package job position role instance cluster "
-        "environment group department inc corp ltd city town office platform tool library value setting option feature backend official latest main"
-    ).split()
-)
+GENERIC: Final = lexicon.stems("generic")
 _STOPS: Final = frozenset(
     {
         "in",
@@ -66,8 +51,11 @@ _QUALIFIERS: Final = frozenset({"new", "current", "now", "own", "official", "lat
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """Subject, attribute and value. `context` holds what restricts the statement; `definite` says the subject is a
-    definite description ("the CI runner"); `named` that the value reads as a proper name."""
+    """Subject, attribute and value.
+
+    `context` holds what restricts the statement; `definite` says the subject is a
+    definite description ("the CI runner"); `named` that the value reads as a proper name.
+    """
 
     attribute: str
     subject: frozenset[str]
@@ -96,6 +84,11 @@ class Frame:
     def named(self) -> bool:
         """Whether every word of the value is capitalised, typed or has the look of code."""
         return all(t.capital or t.typed or any(c in t.folded for c in "._-/:0123456789") for t in self.value)
+
+    @property
+    def coded(self) -> bool:
+        """Whether the value has the look of code: "eu-west-1", "release/2.0"."""
+        return any(any(c in t.folded for c in "-_/.0123456789") for t in self.value)
 
 
 def find_frames(tokens: list[Token], rejected: frozenset[str]) -> tuple[Frame, ...]:
@@ -127,7 +120,7 @@ def find_rejected(tokens: list[Token]) -> frozenset[str]:
 
 
 def is_contrast(tokens: list[Token], index: int) -> bool:
-    """ "use uv, not pip": a negator behind the object, before a bare noun, with a verb ahead of it all."""
+    """As in "use uv, not pip": a negator behind the object, before a bare noun, with a verb ahead of it all."""
     if tokens[index].folded != "not" or not index:
         return False
     before = tokens[index - 1]
@@ -144,7 +137,10 @@ def _replaced(tokens: list[Token], index: int) -> frozenset[str]:
     later = tokens[index + 1 :]
     passive = any(token.role == "be" for token in tokens[max(0, index - 3) : index])
     if passive:
-        return frozenset(token.key for token in tokens[:index] if token.role == "w")
+        partner = any(token.folded in {"with", "by", "for"} for token in later)
+        return frozenset(token.key for token in tokens[:index] if token.role == "w" and partner)
+    if not any(token.folded in {"with", "by", "for"} for token in later):
+        return frozenset()
     return frozenset(token.key for token in _until(later, {"with", "by", "for", "in", "on"}) if token.role == "w")
 
 
@@ -214,12 +210,23 @@ def _verb_frame(tokens: list[Token]) -> Frame | None:
                 break
             if form.attribute == "employer" and not parts[0][0].capital:
                 break
+            if form.attribute in _PERSONAL:
+                parts = (parts[0], _without_company(tokens[index + length :]))
             return Frame(form.attribute, subject, parts[0], parts[1], definite=False, moved=False)
     return None
 
 
+# Whom one lives with and as what one works restricts neither.
+_PERSONAL: Final = frozenset({"location", "employer", "school"})
+
+
+def _without_company(tokens: list[Token]) -> frozenset[str]:
+    parts = _value_and_context(_until(tokens, {"with", "as"}))
+    return parts[1] if parts is not None else frozenset()
+
+
 def _inverse_frame(tokens: list[Token]) -> Frame | None:
-    """ "Alice leads the team": the subject is the value."""
+    """As in "Alice leads the team": the subject is the value."""
     table = lexicon.attribute_verbs()
     for index, token in enumerate(tokens):
         forms = table.get(token.key, ()) if token.role == "w" and index else ()
@@ -257,7 +264,7 @@ def _copular_frame(tokens: list[Token]) -> Frame | None:
 
 
 def _change_frame(tokens: list[Token]) -> Frame | None:
-    """ "We raised the read cap to 9k ops/s", "The deadline moved to 3 May", "Billing moved to PostgreSQL"."""
+    """As in "We raised the read cap to 9k ops/s", "The deadline moved to 3 May", "Billing moved to PostgreSQL"."""
     for index, token in enumerate(tokens):
         if token.role != "w" or token.key not in _CHANGE or (index and tokens[index - 1].role in {"art", "be"}):
             continue
@@ -279,7 +286,7 @@ def _change_frame(tokens: list[Token]) -> Frame | None:
 
 
 def _role_frame(left: list[Token], right: list[Token]) -> Frame | None:
-    """ "Bob is the CTO of Acme", "Bob is Acme's CTO": the value stands on the left."""
+    """As in "Bob is the CTO of Acme", "Bob is Acme's CTO": the value stands on the left."""
     holder = [token for token in left if is_content(token)]
     if not holder or len(holder) > 3 or not all(token.capital and token.role == "w" for token in holder):
         return None
@@ -338,11 +345,11 @@ def _attribute_noun(left: list[Token]) -> tuple[str, list[Token]]:
 
 
 def _tool_frames(tokens: list[Token], rejected: frozenset[str]) -> list[Frame]:
-    """ "Billing uses MySQL": one job, one tool of an exclusive class."""
+    """As in "Billing uses MySQL": one job, one tool of an exclusive class."""
     frames: list[Frame] = []
     tools = [t for t in tokens if t.member is not None and t.member.class_name.startswith("tech-") and t.key not in rejected]
     for tool in tools:
-        if sum(other.member == tool.member or (other.member and tool.member and other.member.class_name == tool.member.class_name) for other in tools) != 1:  # fmt: skip
+        if [t.member.class_name for t in tools if t.member].count(tool.member.class_name if tool.member else "") != 1:
             continue
         at = tokens.index(tool)
         verb = next((i for i in range(at) if tokens[i].role == "w" and tokens[i].key in _TOOL_VERBS), None)
@@ -367,11 +374,4 @@ def _tool_frames(tokens: list[Token], rejected: frozenset[str]) -> list[Frame]:
     return frames
 
 
-_TOOL_VERBS: Final = (
-    _MOVE
-    | _REPLACE
-    | frozenset(
-        lexicon.lemma(word)
-        for word in "use run rely store persist write build deploy host adopt choose pick standardise standardize be track live talk speak default save keep".split()
-    )
-)
+_TOOL_VERBS: Final = _MOVE | _REPLACE | lexicon.stems("tool verbs")

@@ -14,7 +14,7 @@ from hydramind_domain import lexicon
 from hydramind_domain.lexicon import ClassMember
 from hydramind_domain.values import Value
 
-_WORD_RE: Final = re.compile(r"[^\W_](?:[\w+#]|[.'’@/:&-](?=\w))*|[=,:()–—]|->|→")
+_WORD_RE: Final = re.compile(r"[A-Za-z][\w+.-]*://[^\s,;)\]]*[\w/]|[^\W_](?:[\w+#]|[.'’@/:&-](?=\w))*|[=,:()–—]|->|→")
 
 ARTICLES: Final = frozenset({"a", "an", "the"})
 BE: Final = frozenset({"is", "are", "was", "were", "be", "been", "being", "am", "'s", "'re", "'m", "=", ":", "becomes", "became"})
@@ -30,8 +30,8 @@ SOFT: Final = frozenset(
     {"now", "currently", "actually", "really", "very", "just", "still", "already", "always", "today", "anymore", "indeed",
      "simply", "basically", "again", "so", "then", "nowadays", "henceforth", "please", "strictly", "only", "instead",
      "presently", "finally", "officially", "new", "current", "ever", "yet", "longer", "more", "any", "some", "all", "there",
-     "please", "definitely", "absolutely", "certainly", "totally", "quite", "recently", "directly", "own", "as", "that", "which",
-     "who", "and", "to", "let", "let's"}
+     "definitely", "absolutely", "certainly", "totally", "quite", "recently", "directly", "own", "as", "that", "which",
+     "who", "and", "to", "let", "let's", "his", "her", "hers", "their", "theirs"}
 )  # fmt: skip
 # Soft words that still oppose each other when both sides have one in the same place.
 _SOFT_CONTENT: Final = frozenset({"new", "only", "still", "always", "some", "all"})
@@ -73,8 +73,11 @@ _SINGULAR_TIMES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token. `key` aligns, `keys` look up opposites, `role` is w (content), art, be, aux, have, modal, neg, soft,
-    prep, pron, comma or conj; `start` and `end` are code points of the content; `possessive` marks a trailing 's."""
+    """One token.
+
+    `key` aligns, `keys` look up opposites, `role` is w (content), art, be, aux, have, modal, neg, soft, prep, pron, comma
+    or conj; `start` and `end` are code points of the content; `possessive` marks a trailing 's.
+    """
 
     key: str
     keys: tuple[str, ...]
@@ -158,7 +161,7 @@ def _contracted(folded: str, capital: bool, start: int, end: int, tokens: list[T
         return
     tokens.append(_word(head, capital, start, end - len(tail) - 1))
     if head != "let":
-        tokens.append(_word("'" + tail, False, start, end))
+        tokens.append(_word("'" + tail, capital=False, start=start, end=end))
 
 
 def _role(folded: str) -> str:
@@ -210,6 +213,8 @@ def _merge(tokens: list[Token]) -> list[Token]:
     first_class, phrases = lexicon.class_first_words(), lexicon.phrases()
     merged: list[Token] = []
     index = 0
+    _read_left_as_verb(tokens)
+    _read_states(tokens)
     while index < len(tokens):
         token = tokens[index]
         joined = None
@@ -225,6 +230,37 @@ def _merge(tokens: list[Token]) -> list[Token]:
             merged.append(joined[0])
             index += joined[1]
     return merged
+
+
+def _read_left_as_verb(tokens: list[Token]) -> None:
+    """As in "Alice left Google" is the verb, "the left lane" is the side."""
+    for index, token in enumerate(tokens):
+        if token.folded != "left" or not index:
+            continue
+        before, after = tokens[index - 1], tokens[index + 1] if index + 1 < len(tokens) else None
+        if (
+            before.role not in {"art", "prep"}
+            and (before.role in {"pron", "have"} or before.capital)
+            and (
+                after is None
+                or after.capital
+                or after.role in {"art", "pron"}
+                or after.folded in {"his", "her", "their", "my", "our"}
+            )
+        ):
+            tokens[index] = Token(token.keys[0], token.keys, token.folded, "w", token.start, token.end)
+
+
+def _read_states(tokens: list[Token]) -> None:
+    """As in "is on" at the end names a state, "can't stand" a dislike."""
+    if tokens and tokens[-1].folded == "on":
+        last = tokens[-1]
+        tokens[-1] = Token("on", ("on",), "on", "w", last.start, last.end)
+    for index in range(len(tokens) - 2):
+        first, middle, last = tokens[index : index + 3]
+        if last.folded == "stand" and middle.role == "neg" and first.folded == "can":
+            tokens[index : index + 3] = [Token("hate", ("hate",), "can't stand", "w", first.start, last.end)]
+            return
 
 
 def _class_phrase(tokens: list[Token], index: int, longest: int) -> tuple[Token, int] | None:

@@ -80,13 +80,13 @@ def _stemmer() -> Stemmer.Stemmer:
 @lru_cache(maxsize=65536)
 def lemma(word: str) -> str:
     """The stem of a folded word, irregular forms brought to their base first (sold → sell, children → child)."""
-    return _stemmer().stemWord(_irregular().get(word, word))
+    return str(_stemmer().stemWord(_irregular().get(word, word)))
 
 
 @lru_cache(maxsize=65536)
 def plain_stem(word: str) -> str:
     """The stem of a folded word as it stands ("left" stays "left", where `lemma` makes it "leav")."""
-    return _stemmer().stemWord(word)
+    return str(_stemmer().stemWord(word))
 
 
 def phrase_key(phrase: str) -> str:
@@ -95,16 +95,63 @@ def phrase_key(phrase: str) -> str:
 
 
 @cache
+def _word_lists() -> dict[str, tuple[str, ...]]:
+    return {name: tuple(text.split()) for name, text in _rows("words.tsv")}
+
+
+def words(name: str) -> frozenset[str]:
+    """A word list of `words.tsv`, folded words as they stand."""
+    return frozenset(_word_lists()[name])
+
+
+def stems(name: str) -> frozenset[str]:
+    """A word list of `words.tsv` as lemmas."""
+    return frozenset(lemma(word) for word in _word_lists()[name])
+
+
+@cache
 def opposites() -> dict[tuple[str, str], str]:
     """Every pair of opposites, both ways round, as phrase keys, with its kind (antonym, state, converse, preference)."""
     pairs: dict[tuple[str, str], str] = {}
     for word, opposite, _pos, _rank in _rows("wordnet_antonyms.tsv"):
         _put(pairs, word, opposite, "antonym")
-    for kind, left, right in _rows("opposites.tsv"):
-        for word in left.split("|"):
-            for opposite in right.split("|"):
+    for kind, left, right in _opposite_rows():
+        for word in left:
+            for opposite in right:
                 _put(pairs, word, opposite, kind)
     return pairs
+
+
+# A verb's preposition is left to the alignment of the clauses; particles ("turn off") stay with their verb.
+_TRAILING_PREPOSITIONS: Final = frozenset({"to", "for", "at", "by", "under", "from", "of", "against", "in", "with"})
+
+
+def _bare(kind: str, phrase: str) -> str:
+    words = phrase.split()
+    if kind != "antonym" and len(words) > 1 and words[-1] in _TRAILING_PREPOSITIONS:
+        words = words[:-1]
+    return " ".join(words)
+
+
+@cache
+def _opposite_rows() -> tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...]:
+    """Our own rows: kind and the forms of both sides, verbs without their trailing preposition."""
+    return tuple(
+        (kind, tuple(_bare(kind, form) for form in left.split("|")), tuple(_bare(kind, form) for form in right.split("|")))
+        for kind, left, right in _rows("opposites.tsv")
+    )
+
+
+@cache
+def verb_keys() -> frozenset[str]:
+    """The keys of every verb of the state, converse and preference pairs."""
+    return frozenset(
+        phrase_key(form)
+        for kind, left, right in _opposite_rows()
+        if kind != "antonym"
+        for form in (*left, *right)
+        if not form.startswith("be ")
+    )
 
 
 def _put(pairs: dict[tuple[str, str], str], word: str, opposite: str, kind: str) -> None:
@@ -128,8 +175,8 @@ def pair_count() -> int:
 def phrases() -> dict[str, tuple[tuple[str, ...], ...]]:
     """Phrases of two and more words to be read as one token: first lemma → the whole phrases' lemmas, longest first."""
     found: set[tuple[str, ...]] = set()
-    for _kind, left, right in _rows("opposites.tsv"):
-        for phrase in (*left.split("|"), *right.split("|")):
+    for _kind, left, right in _opposite_rows():
+        for phrase in (*left, *right):
             if " " in phrase and not phrase.startswith("be "):
                 found.add(tuple(lemma(word) for word in phrase.split()))
     table: dict[str, list[tuple[str, ...]]] = {}

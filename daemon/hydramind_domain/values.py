@@ -139,14 +139,15 @@ _MONTH: Final = (
     r"|nov(?:ember)?|dec(?:ember)?)"
 )
 _NUMBER: Final = r"\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
-_TENS: Final = "|".join(sorted((w for w in _CARDINALS if w not in {"zero"}), key=len, reverse=True))
+_TENS: Final = "|".join(sorted((w for w in _CARDINALS if w != "zero"), key=len, reverse=True))
 _UNIT_WORDS: Final = "|".join(
     re.escape(unit) for unit in sorted({*_UNITS, *(u.lower() for u in _UNITS), *_COUNTED}, key=len, reverse=True)
 )
 
 _DATE_RE: Final = re.compile(
     rf"""(?<![\w.#-])(?:
-      (?P<iso>(?P<y>\d{{4}})-(?P<m>\d{{2}})-(?P<d>\d{{2}})(?:[T\ ](?P<clock>\d{{2}}:\d{{2}})(?::\d{{2}}(?:\.\d+)?)?(?:Z|[+-]\d{{2}}:?\d{{2}})?)?)
+      (?P<iso>(?P<y>\d{{4}})-(?P<m>\d{{2}})-(?P<d>\d{{2}})
+        (?:[T\ ](?P<clock>\d{{2}}:\d{{2}})(?::\d{{2}}(?:\.\d+)?)?(?:Z|[+-]\d{{2}}:?\d{{2}})?)?)
     | (?P<dmy>(?P<d2>\d{{1,2}})(?:st|nd|rd|th)?(?:\ of)?\ (?P<m2>{_MONTH})\b\.?(?:,?\ (?P<y2>\d{{4}}))?)
     | (?P<mdy>(?P<m3>{_MONTH})\b\.?\ (?P<d3>\d{{1,2}})(?!\d|:|\.\d)(?:st|nd|rd|th)?(?:,?\ (?P<y3>\d{{4}}))?)
     | (?P<my>(?P<m4>{_MONTH})\b,?\ (?P<y4>\d{{4}}))
@@ -159,7 +160,8 @@ _DATE_RE: Final = re.compile(
 _OTHER_RE: Final = re.compile(
     rf"""(?<![\w#/])(?<![A-Za-z]-)(?:
       (?P<address>\d{{1,3}}(?:\.\d{{1,3}}){{3}}(?!\.?\d))
-    | (?P<version>v\d+(?:\.\d+)*(?:-?(?:alpha|beta|rc|dev|post)\.?\d*)?|\d+\.\d+\.\d+(?:\.\d+)*(?:-?(?:alpha|beta|rc|dev|post)\.?\d*)?
+    | (?P<version>v\d+(?:\.\d+)*(?:-?(?:alpha|beta|rc|dev|post)\.?\d*)?
+        |\d+\.\d+\.\d+(?:\.\d+)*(?:-?(?:alpha|beta|rc|dev|post)\.?\d*)?
         |\d+\.x)(?![\w.]*\w)
     | (?P<clock>\d{{1,2}}(?::\d{{2}})?\ ?(?:[ap]\.?m\b\.?)|[0-2]?\d:[0-5]\d(?::[0-5]\d)?(?!\d))
     | (?P<ordinal>\d+(?:st|nd|rd|th)\b)
@@ -172,7 +174,7 @@ _OTHER_RE: Final = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _WORD_ORDINAL: Final = re.compile(
-    r"\b(?:(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)-)?(" + "|".join(_ORDINALS) + r")\b", re.I
+    r"\b(?:(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)-)?(" + "|".join(_ORDINALS) + r")\b", re.IGNORECASE
 )
 _HINT: Final = re.compile(r"\d|\b(?:" + "|".join([*_CARDINALS, *_ORDINALS]) + r")\b", re.IGNORECASE)
 
@@ -210,10 +212,7 @@ def _versions_differ(one: Value, two: Value) -> bool | None:
 
 def _dates_meet(one: str, two: str) -> bool:
     """Whether two date readings can name one date: a missing year, day or time of day is open, not different."""
-    for a, b in zip(one.split("|"), two.split("|"), strict=True):
-        if a and b and a != b:
-            return False
-    return True
+    return all(not (a and b and a != b) for a, b in zip(one.split("|"), two.split("|"), strict=True))
 
 
 def _date_key(year: str | None, month: str | int, day: str | int, clock: str = "") -> str | None:
@@ -266,21 +265,29 @@ def _others(text: str) -> list[Value]:
 
 def _other(match: re.Match[str], text: str) -> Value | None:
     surface, start, end = match[0], match.start(), match.end()
-    if match["address"]:
-        return Value("address", "", (surface,), surface, start, end)
-    if match["version"]:
-        return Value("version", "", (version_key(surface),), surface, start, end)
-    if match["clock"]:
-        return Value("clock", "", (_clock_key(surface),), surface, start, end)
-    if match["ordinal"]:
-        return Value("ordinal", "", (str(int(surface[:-2])),), surface, start, end)
-    if match["range"]:
-        return Value(
-            "number", "range", (re.sub(r"\s|–|to", lambda m: "" if m[0].isspace() else "-", surface),), surface, start, end
-        )
+    plain = _plain(match, surface)
+    if plain is not None:
+        kind, dimension, key, surface = plain
+        return Value(kind, dimension, (key,), surface, start, start + len(surface))
     if end < len(text) and (text[end].isalnum() or text[end] in "_°") and not match["unit"]:
         return None  # 3rdparty, 4x4, 2fa: part of a name
     return _number(match, surface.rstrip(), start)
+
+
+def _plain(match: re.Match[str], surface: str) -> tuple[str, str, str, str] | None:
+    """Kind, dimension, key and surface of everything but a plain number."""
+    if match["address"]:
+        return "address", "", surface, surface
+    if match["version"]:
+        return "version", "", version_key(surface), surface
+    if match["clock"]:
+        surface = surface if surface.lower().endswith(".m.") else surface.rstrip(".")
+        return "clock", "", _clock_key(surface), surface
+    if match["ordinal"]:
+        return "ordinal", "", str(int(surface[:-2])), surface
+    if match["range"]:
+        return "number", "range", re.sub(r"\s*(?:–|-|to)\s*", "-", surface), surface
+    return None
 
 
 def version_key(surface: str) -> str:
