@@ -81,7 +81,7 @@ def imports_of(path: Path, package: str) -> list[Import]:
 
 
 def is_standard_library(top: str) -> bool:
-    return top in sys.stdlib_module_names or top == "__future__"
+    return top in sys.stdlib_module_names or top in {"__future__", "_typeshed"}  # the latter exists for type checkers only
 
 
 def tracked_files() -> list[Path]:

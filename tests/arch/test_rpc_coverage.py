@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import keyword
 import pkgutil
 import re
 import tomllib
@@ -27,7 +28,13 @@ class Rpc:
 
     @property
     def python_name(self) -> str:
-        return snake(self.name)
+        """Of the client's method; a keyword gets an underscore, as everywhere in Python."""
+        name = snake(self.name)
+        return name + "_" if keyword.iskeyword(name) else name
+
+    @property
+    def shell_name(self) -> str:
+        return snake(self.name).replace("_", "-")
 
 
 def snake(name: str) -> str:
@@ -90,7 +97,7 @@ def test_the_client_has_a_documented_method_for_the_rpc(rpc: Rpc, client: str):
 def test_the_shell_has_a_command_for_the_rpc_or_a_reason_why_not(rpc: Rpc):
     if reason("no_shell", rpc):
         pytest.skip(reason("no_shell", rpc))
-    path = REASONS["shell"].get(rpc.name, rpc.python_name.replace("_", "-"))
+    path = REASONS["shell"].get(rpc.name, rpc.shell_name)
     assert shell_command(path.split()) is not None, f"there is no `hydramind {path}`"
 
 
