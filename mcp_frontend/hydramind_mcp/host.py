@@ -44,7 +44,12 @@ def main(argv: list[str] | None = None) -> int:
     _rotate_log(Path(addresses.mcp_log_file))
     from hydramind_mcp.hosting import run_host  # the SDK costs a second; only the one host pays it
 
-    return run_host(addresses, idle_s=options.idle_s, ready=lambda: _tell(options.ready_fd, f"{local.READY} {os.getpid()}\n"))
+    def ready() -> None:
+        _tell(options.ready_fd, f"{local.READY} {os.getpid()}\n")
+        if options.spawn_lock_fd >= 0:
+            os.close(options.spawn_lock_fd)
+
+    return run_host(addresses, idle_s=options.idle_s, ready=ready)
 
 
 def _options(argv: list[str] | None) -> argparse.Namespace:
@@ -53,6 +58,7 @@ def _options(argv: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--socket", default="", help="socket of the daemon (default: HYDRAMIND_SOCKET or the home's own)")
     parser.add_argument("--idle-s", type=float, default=IDLE_S, help="stop after this many seconds without traffic; 0: never")
     parser.add_argument("--ready-fd", type=int, default=-1, help=argparse.SUPPRESS)
+    parser.add_argument("--spawn-lock-fd", type=int, default=-1, help=argparse.SUPPRESS)
     return parser.parse_args(argv)
 
 

@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -68,15 +68,17 @@ class Host:
             server = await self._listen(tasks, memories)
             ready()
             _log.info("serving", socket=self.addresses.mcp_socket, pid=os.getpid(), build=self.build)
-            chores = (self._record(), memories.warm_up(), self._watch_idleness(), self._watch_socket())
-            helpers = [tasks.create_task(each) for each in chores]
+            running = [tasks.create_task(_chore(each), name=each.__name__) for each in self._chores(memories)]
             await self._stop.wait()
             server.close()
             self._unlink_socket()
             await self._drain()
-            for helper in helpers:
-                helper.cancel()
+            for chore in running:
+                chore.cancel()
         _log.info("stopped", pid=os.getpid())
+
+    def _chores(self, memories: Memories) -> tuple[Callable[[], Coroutine[None, None, None]], ...]:
+        return self._record, memories.warm_up, self._watch_idleness, self._watch_socket
 
     async def _listen(self, tasks: asyncio.TaskGroup, memories: Memories) -> asyncio.Server:
         self._unlink_socket()  # the instance lock says that its owner is gone
@@ -165,6 +167,14 @@ class Host:
         async with asyncio.TaskGroup() as tasks:
             for session in tuple(self._sessions):
                 tasks.create_task(session.finish(DRAIN_S))
+
+
+async def _chore(work: Callable[[], Coroutine[None, None, None]]) -> None:
+    """Root of one of the host's own tasks: sessions are served whatever becomes of it."""
+    try:
+        await work()
+    except Exception:  # noqa: BLE001 - a root
+        _log.exception("chore_failed", chore=work.__name__)
 
 
 def _configure_log() -> None:

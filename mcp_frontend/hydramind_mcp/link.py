@@ -152,7 +152,7 @@ class Link:
         self.ready_fd, theirs = os.pipe()
         pid = os.fork()
         if pid == 0:
-            _become_host(log, theirs)
+            _become_host(log, theirs, self._lock_fd)
         os.close(theirs)
         os.close(log)
         try:
@@ -187,8 +187,11 @@ class Link:
         return ": " + lines[-1][-500:] if lines else ""
 
 
-def _become_host(log: int, ready: int) -> None:
-    """In the forked child: turn into the host, in a session of its own and with nothing of the agent's left open."""
+def _become_host(log: int, ready: int, lock: int) -> None:
+    """In the forked child: turn into the host, in a session of its own and with nothing of the agent's left open.
+
+    The host keeps the spawn lock until it is ready, also when this shim ends before that.
+    """
     try:
         os.setsid()
         if os.fork():
@@ -198,11 +201,13 @@ def _become_host(log: int, ready: int) -> None:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(log, 1)
         os.dup2(log, 2)
-        if ready != 3:
-            os.dup2(ready, 3)
-        os.set_inheritable(3, True)  # noqa: FBT003 - the function takes it by position only
-        os.closerange(4, min(os.sysconf("SC_OPEN_MAX"), 65536))
-        os.execv(sys.executable, [sys.executable, "-P", "-m", HOST_MODULE, "--ready-fd", "3"])  # noqa: S606
+        kept = sorted(fd for fd in (ready, lock) if fd > 2)
+        for fd, following in zip(kept, [*kept[1:], min(os.sysconf("SC_OPEN_MAX"), 65536)], strict=True):
+            os.set_inheritable(fd, True)  # noqa: FBT003 - the function takes it by position only
+            os.closerange(fd + 1, following)
+        os.closerange(3, kept[0])
+        flags = ["--ready-fd", str(ready), "--spawn-lock-fd", str(lock)]
+        os.execv(sys.executable, [sys.executable, "-P", "-m", HOST_MODULE, *flags])  # noqa: S606
     finally:
         os._exit(127)
 

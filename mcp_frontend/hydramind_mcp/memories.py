@@ -8,10 +8,10 @@ from types import TracebackType
 from typing import Self
 
 import structlog
-from hydramind_client.aio import AsyncClient
 
 from hydramind import local
 from hydramind_client import Actor, HydraMindError, ScopeRef, resolve_scope
+from hydramind_client.aio import AsyncClient
 from hydramind_mcp.server import Connect, FindScope
 from hydramind_mcp.session import Hello
 
