@@ -177,6 +177,8 @@ def _spans(text: str) -> list[tuple[int, int, bool]]:
 
 def _add(text: str, start: int, end: int, question: bool, spans: list[tuple[int, int, bool]]) -> None:
     for match in _CLAUSE_BREAK.finditer(text, start, end):
+        if match[0][-1].isspace() and match[0].lstrip().startswith(",") and _hedged(text[start : match.start()]):
+            continue  # "If it rains, we stay": the condition holds for what follows
         if len(text[start : match.start()].split()) >= 2:
             _trimmed(text, start, match.start(), question, spans)
             start = match.end()

@@ -64,11 +64,17 @@ def _same_words(new: Clause, old: Clause) -> Finding | None:
 
 
 def _negation(new: Clause, old: Clause) -> Finding | None:
+    if ("some" in _soft_words(new)) != ("some" in _soft_words(old)):
+        return None  # some are, and some are not
     if new.vague or old.vague or not _moods_clash(new, old) or _tenses_part(new, old) or not _about_something(new):
         return None
     new_span, old_span = _negation_span(new), _negation_span(old)
     code = "preference" if not _PREFERENCE.isdisjoint(new.stems) and "@me" in new.stems else "negation"
     return Finding(code, "one says that it is so, the other that it is not", new_span, old_span)
+
+
+def _soft_words(clause: Clause) -> set[str]:
+    return {token.folded for token in clause.full if token.role == "soft"}
 
 
 def _about_something(clause: Clause) -> bool:
@@ -139,10 +145,12 @@ def _pair(new: Clause, old: Clause, line: tuple[Token, ...], index: int, one: To
     scene = new.scene and old.scene and not new.definite
     if one.value is not None and two.value is not None:
         return _value_pair(new, old, line, index, at, scene=scene)
-    if new.correction == 2 and at >= new.verb_at and not one.typed and not two.typed and len(line) >= 3:
+    if new.correction == 2 and at >= new.verb_at and not one.typed and not two.typed and len(line) >= (2 if new.copular else 3):
         return "correction", f"{two.folded} was corrected to {one.folded}"
     if one.member is not None and two.member is not None and lexicon.classes_differ(one.member, two.member):
-        return _class_pair(new, at, one, two, scene=scene)
+        verdict = _class_pair(new, at, one, two, scene=scene)
+        if verdict is not None:
+            return verdict
     kind = lexicon.opposite_kind(one.keys or (one.folded,), two.keys or (two.folded,))
     if kind is None:
         return _correction_pair(new, at, one, two)
@@ -187,6 +195,8 @@ def _class_pair(new: Clause, at: int, one: Token, two: Token, *, scene: bool) ->
     hidden = at < max(new.verb_at, 1) or new.additive or new.past_event or not _class_is_value(new, at, name)
     if hidden and not (scene and name in _SCENE_CLASSES):
         return None
+    if _verb_key(new) == _PREFER:
+        return "preference", f"{one.folded} rather than {two.folded}"
     return "value_date" if name in {"weekday", "month"} else "value_name", f"{one.folded} against {two.folded}"
 
 
@@ -199,7 +209,11 @@ def _class_is_value(new: Clause, at: int, name: str) -> bool:
         return not new.multi_valued
     if name in {"weekday", "month", "season"}:
         return complement or _verb_key(new) in _SCHEDULED
-    return complement or (not new.multi_valued and not new.governors[at] and new.correction > 0)
+    direct = not new.multi_valued and not new.governors[at]
+    return complement or (direct and (new.correction > 0 or _verb_key(new) == _PREFER))
+
+
+_PREFER: Final = lexicon.lemma("prefer")
 
 
 def _value_pair(new: Clause, old: Clause, line: tuple[Token, ...], index: int, at: int, *, scene: bool) -> tuple[str, str] | None:
@@ -235,7 +249,7 @@ def _ordinal_is_value(clause: Clause, at: int) -> bool:
 def _number_is_value(clause: Clause, at: int) -> bool:
     """Whether a number says how much, rather than which one or under what condition."""
     if at < clause.verb_at:
-        return _counts_subject(clause, at)
+        return _counts_subject(clause, at) or _installed(clause, at)
     if _identifies(clause, at):
         return False
     value, governor, verb = clause.core[at].value, clause.governors[at], _verb_key(clause)
@@ -253,6 +267,15 @@ def _counts_subject(clause: Clause, at: int) -> bool:
     return (
         at == 0 and len(clause.core) > 1 and clause.core[1].folded.endswith("s") and value is not None and value.kind == "number"
     )
+
+
+def _installed(clause: Clause, at: int) -> bool:
+    """As in "hydradb v1.2 is installed": one version at a time is."""
+    value = clause.core[at].value
+    return value is not None and value.kind == "version" and at > 0 and not _INSTALLED.isdisjoint(clause.stems)
+
+
+_INSTALLED: Final = frozenset(lexicon.lemma(word) for word in ("installed", "deployed", "running", "live", "pinned", "latest"))
 
 
 def _identifies(clause: Clause, at: int) -> bool:
@@ -277,7 +300,7 @@ def _state_change(new: Clause, old: Clause) -> Finding | None:
     """As in "Alice works at Google as an engineer" / "Alice left Google last month"; "must" / "no longer" with less detail."""
     if new.negated != old.negated:
         return _wider_negation(new, old) if new.negated else None
-    if new.negated or new.vague or old.vague or (old.past and not new.past) or new.additive:
+    if new.negated or new.vague or old.vague or (old.past and not (new.past or old.past_event)) or new.additive:
         return None
     changes = [token for token in new.core if token.key not in old.stems and not is_idle(token)]
     if len(changes) != 1:
@@ -298,6 +321,8 @@ def _covers(new: Clause, old: Clause, one: Token, two: Token, ended: list[Token]
     """What the old clause has beyond the shared words must come after its own object, or be the way of it."""
     shared = [index for index, key in enumerate(old.keys) if key in new.stems]
     named = [i for i in shared if not old.keys[i].startswith("@") and old.keys[i] not in GENERIC]
+    if old.past_event and not new.past and (two.key not in _LEAVING or one.key in _LEAVING):
+        return False  # only an end that lasts ("sold", "left") speaks against what is said to be so now
     extras = [i for i, t in enumerate(old.core) if any(t is e for e in ended) and t is not two and not is_idle(t)]
     if not extras:
         return bool(named)

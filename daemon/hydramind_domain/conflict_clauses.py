@@ -60,8 +60,8 @@ class Clause:
     each, the preposition it hangs on ("" for none); `verb_at` is the index in `core` at which the predicate begins;
     `copular` says the predicate is a form of "be", `multi_valued` that its verb can have many objects at once, `scene`
     that the clause describes one scene with an indefinite subject; `correction` is 0 none, 1 weak, 2 explicit; `have`
-    holds the verb where that is "have". `mask`, `solid` and `slack` are a signature of the stems that are not idle
-    (256 bits, their number, and how many of them share a bit), by which most pairs of clauses are told apart at once.
+    holds the verb where that is "have". `mask`, `solid` and `slack` are a signature of the stems
+    (256 bits, how many are not idle, how many of them share a bit), by which most pairs of clauses are told apart at once.
     """
 
     start: int
@@ -221,7 +221,7 @@ def _main_verb(tokens: list[Token], index: int) -> Token:
     token = tokens[index]
     for later in tokens[index:]:
         if later.role in {"w", "pron"} or (later.role == "be" and token.role != "be"):
-            if token.role == "be" and not (later.role == "w" and later.folded.endswith("ing")):
+            if token.role == "be" and not (later.role == "w" and later.folded.endswith("ing") and not later.typed):
                 return token
             if token.role == "have" and not (later.folded.endswith(("ed", "en")) or later.folded == "been"):
                 return token
@@ -318,8 +318,9 @@ def is_idle(token: Token) -> bool:
 
 
 def _signature(core: tuple[Token, ...]) -> tuple[int, int, int]:
-    stems = {token.key for token in core if not is_idle(token)}
+    stems = {token.key for token in core}
+    solid = len({token.key for token in core if not is_idle(token)})
     mask = 0
     for stem in stems:
         mask |= 1 << (crc32(stem.encode()) & 255)
-    return mask, len(stems), len(stems) - mask.bit_count()
+    return mask, solid, len(stems) - mask.bit_count()

@@ -210,9 +210,12 @@ def _verb_frame(tokens: list[Token]) -> Frame | None:
                 break
             if form.attribute == "employer" and not parts[0][0].capital:
                 break
+            if form.words == ("run", "on") and not any(char.isdigit() for char in parts[0][0].folded):
+                break  # a service runs on many systems, but on one machine
             if form.attribute in _PERSONAL:
                 parts = (parts[0], _without_company(tokens[index + length :]))
-            return Frame(form.attribute, subject, parts[0], parts[1], definite=False, moved=False)
+            changed = token.key in _CHANGE or token.folded.startswith("re")
+            return Frame(form.attribute, subject, parts[0], parts[1], definite=False, moved=changed)
     return None
 
 

@@ -16,6 +16,8 @@ from hydramind_domain.conflict_frames import GENERIC, MOVED, PLAIN, Frame
 from hydramind_domain.conflict_tokens import Token
 from hydramind_domain.values import differ
 
+# Attributes whose values hold numbers that are names.
+_ADDRESSED: Final = frozenset({"location", "name", "path", "room"})
 # Attributes whose values are often no proper names ("the status is blocked").
 _OPEN_VALUED: Final = lexicon.words("open valued")
 
@@ -41,6 +43,8 @@ def _frames(new: Clause, old: Clause) -> Finding | None:
         return None
     for one in new.frames:
         for two in old.frames:
+            if new.past and not (new.past_event or one.moved or old.past):
+                continue  # "was 100 until March" says nothing about now
             if one.subject == two.subject and one.context == two.context and _same_attribute(one, two):
                 found = _values_conflict(new, one, two)
                 if found is not None:
@@ -87,6 +91,8 @@ def _same_class(new: Frame, old: Frame) -> bool:
 def _values_conflict(clause: Clause, new: Frame, old: Frame) -> Finding | None:
     one, two = _typed(new), _typed(old)
     code = "value_name"
+    if one is not None and two is not None and one.value is not None and new.attribute in _ADDRESSED:
+        one = two = None  # "12 Main St": the number is part of the name
     if one is not None and two is not None:
         decided = _typed_differ(one, two)
         if not decided or not _residue_agrees(new, old, one, two):
@@ -108,6 +114,8 @@ def _names_exclude(new: Frame, old: Frame) -> bool:
     """Two open names exclude each other where both are names, or where the attribute itself is of one word's choice."""
     if new.named and old.named:
         return True
+    if len(new.value) == 1 == len(old.value) and lexicon.opposite_kind(new.value[0].keys, old.value[0].keys) is not None:
+        return False  # opposites have a rule of their own
     return new.attribute in _OPEN_VALUED and len(new.value) <= 2 and len(old.value) <= 2
 
 

@@ -61,6 +61,8 @@ _SENTENCE_ENDS: Final = frozenset(".!?:;…")
 # A hyphenated word is a code-like name unless it is made of everyday English.
 _EVERYDAY_PARTS: Final = lexicon.words("everyday parts")
 # Capitalised words that open sentences, greet or stand for the speaker, and name nothing.
+_IMPERATIVES: Final = lexicon.words("imperatives")
+_ALSO_NAMES: Final = lexicon.words("also names")
 _NOT_NAMES: Final = lexicon.words("not names")
 # Behind the first word of a sentence these speak for a name: "Billing uses …", "Alice moved …".
 _NAME_FOLLOWERS: Final = lexicon.words("name followers")
@@ -249,7 +251,7 @@ def _name(text: str, words: list[tuple[int, int]]) -> Iterator[EntityMention]:
     words = list(words)
     while words and text[words[-1][0] : words[-1][1]] in _JOINING:
         words.pop()
-    while words and _names_nothing(text[words[0][0] : words[0][1]]):
+    while words and _names_nothing(text, *words[0], followed=len(words) > 1):
         words.pop(0)
     if not words:
         return
@@ -271,8 +273,15 @@ def _name(text: str, words: list[tuple[int, int]]) -> Iterator[EntityMention]:
     yield _mention(text, start, end, "name")
 
 
-def _names_nothing(word: str) -> bool:
+def _names_nothing(text: str, start: int, end: int, *, followed: bool) -> bool:
+    """Whether a capitalised word at the head of a run is an everyday word ("Ask Bob" names Bob, "Will Smith" is one)."""
+    word = text[start:end]
     folded = word.casefold().replace("’", "'")
+    opens = _opens_sentence(text, start)
+    if followed and not opens and folded in _ALSO_NAMES:
+        return False
+    if opens and folded in _IMPERATIVES:
+        return True
     return folded in _NOT_NAMES or folded.removesuffix("'s") in _NOT_NAMES or word.isdigit()
 
 
