@@ -366,7 +366,7 @@ class ReadView(Protocol):
         """Memories that hold at least one `required` term (and are about one of `entity_norms`, if any), newest first.
 
         `mask` says which of `terms` each holds. At most `budget` rows. Forgotten and purged memories are never among them;
-        superseded ones are. With no terms but entities: the memories about the entities.
+        superseded ones are. Without `required` but with entities: all memories about the entities.
         """
         ...
 
@@ -441,8 +441,8 @@ class ReadView(Protocol):
         """As `WriteBatch.answer`."""
         ...
 
-    def project_scope(self, root: str) -> str | None:
-        """Scope that a project root is mapped to."""
+    def project_scope(self, root: str, wanted: str) -> str:
+        """Scope name of a project root: the stored mapping, else the one that `WriteBatch.map_project` would make now."""
         ...
 
 
