@@ -138,6 +138,8 @@ class Lifecycle:
         return self._code
 
     async def _start(self) -> None:
+        if self._stop.is_set():
+            return
         async with self._more_time():
             await self._parts.open()
             if self._stop.is_set():

@@ -59,7 +59,7 @@ def configure(level: str, form: str, environ: Mapping[str, str], stream: TextIO 
     ]
     structlog.configure(
         processors=[*shared, *_renderers(chosen, out)],
-        wrapper_class=structlog.BoundLogger,
+        wrapper_class=structlog.make_filtering_bound_logger(logging.DEBUG),
         logger_factory=structlog.WriteLoggerFactory(out),
         cache_logger_on_first_use=False,
     )

@@ -225,6 +225,17 @@ def test_stop_that_comes_during_the_start_never_binds(world: World, run: Run) ->
     assert world.steps[-1] == "close"
 
 
+def test_stop_that_came_before_the_start_opens_nothing(world: World, run: Run) -> None:
+    async def stopped_before() -> ExitCode:
+        life = world.lifecycle()
+        life.request_stop("a signal during start")
+        return await life.run()
+
+    assert run(stopped_before()) is ExitCode.OK
+    assert "open" not in world.steps
+    assert world.said_on_readiness_fd() == ""
+
+
 def test_first_reason_to_stop_decides_grace_and_code(world: World, run: Run) -> None:
     life = world.lifecycle()
 

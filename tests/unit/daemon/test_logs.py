@@ -78,6 +78,21 @@ def test_lines_of_libraries_come_out_in_the_same_form() -> None:
     assert "KeyError" in str(second["exception"])
 
 
+def test_exceptions_that_are_logged_come_with_their_traceback() -> None:
+    out = io.StringIO()
+    logs.configure("info", "json", {}, out)
+    try:
+        _fails()
+    except KeyError:
+        structlog.get_logger().exception("failed")
+    (line,) = lines(out)
+    assert (line["level"], "in _fails" in str(line["exception"])) == ("error", True)
+
+
+def _fails() -> None:
+    raise KeyError("x")
+
+
 def test_configuring_twice_does_not_double_lines_of_libraries() -> None:
     out = io.StringIO()
     logs.configure("info", "json", {}, out)
