@@ -44,8 +44,7 @@ def find_dates(query: str) -> tuple[DateMention, ...]:
         if value.kind == "date" and not value.dimension:
             year, month, day = (int(part or 0) for part in value.keys[0].split("|")[:3])
             found.append(DateMention(year, month, day, value.start, value.end))
-    for match in _MONTH.finditer(query):
-        found.append(DateMention(0, _MONTHS.index(match[1]) + 1, 0, *match.span(1)))
+    found.extend(DateMention(0, _MONTHS.index(match[1]) + 1, 0, *match.span(1)) for match in _MONTH.finditer(query))
     found.extend(DateMention(int(match[0]), 0, 0, *match.span()) for match in _YEAR.finditer(query))
     kept: list[DateMention] = []
     for mention in found:

@@ -9,7 +9,7 @@ from typing import Final
 
 from hydramind_domain.date_evidence import DateMention, find_dates
 from hydramind_domain.entities import EntityMention, extract_entities
-from hydramind_domain.text import Analysis, Token, stem
+from hydramind_domain.text import Analysis, Token, about_term, stem
 from hydramind_domain.vocabulary import GENERIC_WORDS
 
 MAX_QUERY_TERMS: Final = 64
@@ -40,17 +40,22 @@ class AskedTerm:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A query as ranking sees it; `entities` are known to the scope, `missing_names` are names it has never seen."""
+    """A query as ranking sees it.
+
+    `entities` are known to the scope, `said` holds for each how many memories were said to be about it (by normal form,
+    those without any left out), `missing_names` are names that the scope has never seen.
+    """
 
     terms: tuple[AskedTerm, ...]
     dates: tuple[DateMention, ...]
     entities: tuple[EntityMention, ...]
+    said: Mapping[str, int]
     missing_names: tuple[str, ...]
 
 
-def query_terms(query: Analysis) -> tuple[str, ...]:
-    """The terms whose frequencies a plan needs."""
-    return query.terms[:MAX_QUERY_TERMS]
+def query_terms(query: Analysis, known_entities: Collection[str] = ()) -> tuple[str, ...]:
+    """The terms whose frequencies a plan needs: those of the text, and one for each known entity in it."""
+    return (*query.terms[:MAX_QUERY_TERMS], *(about_term(norm) for norm in sorted(known_entities)))
 
 
 def read_question(query: Analysis, frequency: Mapping[str, int], known_entities: Collection[str]) -> Question:
@@ -61,7 +66,8 @@ def read_question(query: Analysis, frequency: Mapping[str, int], known_entities:
     terms = _asked(query, frequency, dates, entities)
     if dates and all(term.dated or term.generic for term in terms):
         dates, terms = (), _asked(query, frequency, (), entities)
-    return Question(terms, dates, entities, _missing_names(query, mentions, terms, known_entities))
+    said = {m.norm: frequency[about_term(m.norm)] for m in entities if frequency.get(about_term(m.norm))}
+    return Question(terms, dates, entities, said, _missing_names(mentions, terms, known_entities))
 
 
 def _asked(
@@ -111,9 +117,7 @@ def _within(token: Token | AskedTerm, spans: tuple[DateMention, ...] | tuple[Ent
     return any(span.start <= token.start and token.end <= span.end for span in spans)
 
 
-def _missing_names(
-    query: Analysis, mentions: tuple[EntityMention, ...], terms: tuple[AskedTerm, ...], known: Collection[str]
-) -> tuple[str, ...]:
+def _missing_names(mentions: tuple[EntityMention, ...], terms: tuple[AskedTerm, ...], known: Collection[str]) -> tuple[str, ...]:
     """Names with a word that the scope has never seen. A query in title case names nothing by its capitals."""
     capitals = not _title_case(terms)
     missing = []

@@ -4,26 +4,28 @@ Two scorers share one interface. `KeywordScorer` is the original's rule: a memor
 query's distinct keywords. `CoverageScorer`, the default, weighs terms by rarity and adds evidence of entities and dates; its
 formula and its threshold are argued in docs/adr/0003-relevance-and-threshold.md.
 
-Both plan a query from the scope's statistics alone and score a candidate from its term mask, length, valid time and linked
-entities, so that a store needs no text to rank. `score = trust × relevance`; a score below the threshold is no answer.
+Both plan a query from the scope's statistics alone and score a candidate from its term mask, length and valid time, so that a
+store needs no text to rank. `score = trust × relevance`; a score below the threshold is no answer.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final, Protocol
 
 from hydramind_domain.date_evidence import DateMention, dated
 from hydramind_domain.model import Instant
 from hydramind_domain.query import AskedTerm, Question, read_question
-from hydramind_domain.text import Analysis
+from hydramind_domain.text import Analysis, about_term
 
 __all__ = [
     "CorpusStats",
     "CoverageScorer",
     "KeywordScorer",
+    "NamedEntity",
     "QueryPlan",
     "Relevance",
     "Row",
@@ -74,14 +76,22 @@ class Relevance:
 
 
 @dataclass(frozen=True, slots=True)
+class NamedEntity:
+    """An entity of the query that memories were said to be about: its bit, and the bits of the words of its name."""
+
+    norm: str
+    bit: int
+    words: int
+
+
+@dataclass(frozen=True, slots=True)
 class QueryPlan:
     """What to read and how to weigh it.
 
-    `terms` are the query's terms that the scope may know, in bit order, `weights` their shares of the query's evidence.
-    Every memory whose relevance can reach `threshold` holds one of `required_terms`, or, if `about` is not empty, is about one
-    of those entities. `entity_norms` are known entities that the query names (ask the store which candidates are linked to
-    them), `credits` the term bits that each stands for. `missing_*` is what the scope has no evidence of. `hopeless`: no memory
-    can reach the threshold, whatever the postings say.
+    `terms` are the terms to look for, in bit order, `weights` their shares of the query's evidence (0 for the terms of
+    `entities`, which together weigh `entity_weight`, and for those of dates, `date_weight`). Every memory whose relevance can
+    reach `threshold` holds one of `required_terms`, or, if `about` is not empty, is about one of those entities. `missing_*` is
+    what the scope has no evidence of. `hopeless`: no memory can be enough, whatever the postings say.
     """
 
     scorer: str
@@ -90,8 +100,8 @@ class QueryPlan:
     weights: tuple[float, ...] = ()
     required_terms: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
-    entity_norms: tuple[str, ...] = ()
-    credits: Mapping[str, int] = field(default_factory=dict)
+    entities: tuple[NamedEntity, ...] = ()
+    entity_weight: float = 0.0
     dates: tuple[DateMention, ...] = ()
     date_weight: float = 0.0
     date_mask: int = 0
@@ -102,8 +112,9 @@ class QueryPlan:
     missing_names: tuple[str, ...] = ()
 
     def matched(self, mask: int) -> tuple[str, ...]:
-        """The terms of a mask."""
-        return tuple(term for i, term in enumerate(self.terms) if mask >> i & 1)
+        """The words of a mask, without the entities."""
+        words = len(self.terms) - len(self.entities)
+        return tuple(term for i, term in enumerate(self.terms[:words]) if mask >> i & 1)
 
     def weight_of(self, mask: int) -> float:
         """Sum of the weights of a mask's terms."""
@@ -113,6 +124,14 @@ class QueryPlan:
             total += self.weights[low.bit_length() - 1]
             mask ^= low
         return total
+
+    def credit(self, mask: int) -> int:
+        """Bits of the names of those entities that a memory with this mask was said to be about."""
+        words = 0
+        for entity in self.entities:
+            if mask & entity.bit:
+                words |= entity.words
+        return words
 
 
 class Scorer(Protocol):
@@ -135,16 +154,18 @@ class Scorer(Protocol):
         known_entities: Collection[str] = (),
         requested_entities: Collection[str] = (),
     ) -> QueryPlan:
-        """Plan a query. `known_entities` are normal forms, known to the scope, among the n-grams of the query."""
+        """Plan a query.
+
+        `stats` hold the frequencies of `query_terms`; `known_entities` are the normal forms in the query that the scope knows
+        as entities; to those of `requested_entities` the caller limits the answer.
+        """
         ...
 
-    def score_many(
-        self, plan: QueryPlan, rows: Sequence[Row], linked: Mapping[int, Collection[str]] | None = None
-    ) -> list[float]:
+    def score_many(self, plan: QueryPlan, rows: Sequence[Row]) -> list[float]:
         """Relevance of each row, in order. Pass the rows that may be answered with, all at once: they support each other."""
         ...
 
-    def score(self, plan: QueryPlan, row: Row, linked: Mapping[int, Collection[str]] | None = None) -> Relevance:
+    def score(self, plan: QueryPlan, row: Row) -> Relevance:
         """Relevance of one row alone, with the reason in words."""
         ...
 
@@ -153,25 +174,28 @@ class Scorer(Protocol):
 class CoverageScorer:
     """Share of the query's evidence that a memory has. Terms weigh by rarity in the scope; generic words weigh little.
 
-    `evidence = (c + min(extra, reach · c)) · factor`, where c is the weight of the terms held, extra that of entities the
-    memory is linked to and of dates its valid time lies at, and factor falls with each name that the scope has never seen.
-    `relevance = evidence · brevity · support`: very short memories tell little; and unless some candidate's evidence reaches
-    threshold / lone, everything is scaled by `lone`, which puts all of them below the threshold: weak matches answer only in
-    the company of a strong one. Bounded by [0, 1], as every factor is.
+    `evidence = (c + min(extra, reach · c)) · factor`, where c is the weight of the words held; extra that of an entity it was
+    said to be about, of that entity's name, and of a date its valid time lies at; and factor falls with each name that the
+    scope has never seen. `relevance = evidence · brevity · support`: very short memories tell little; and unless some
+    candidate's evidence reaches threshold / lone, all are scaled by `lone`, which puts every one of them below the threshold:
+    weak matches answer only in the company of a strong one. All factors are within [0, 1].
 
-    Pruning. A memory without any required term has c ≤ s, the weight of the skipped terms. Evidence grows with c, brevity and
-    support are ≤ 1, so its relevance is ≤ B(s) = (s + min(extra, reach · s)) · factor (with an entity requested, lifted as
-    evidence is). Terms are skipped, commonest first, only while B(s) < threshold. Hence nothing relevant is missed.
+    Pruning. A memory without any required term has c ≤ s, the weight of the skipped terms. Evidence grows with c and with
+    extra; brevity, support and trust are ≤ 1. So its score is ≤ B(s), the evidence at c = s with all the extra it can have.
+    Terms are skipped, commonest first, only while B(s) < threshold. Either extra includes the entity's, or the entity's own
+    term is required too and it does not; the plan takes what reads fewer postings. Hence nothing that passes is missed, and
+    neither is anything that could lend support (which takes even more evidence).
     """
 
-    threshold: float = 0.31
-    lone: float = 0.70
-    reach: float = 1.0
-    generic: float = 0.35
+    threshold: float = 0.29
+    lone: float = 0.60
+    reach: float = 6.0
+    generic: float = 0.50
+    generic_unseen: float = 0.25
+    entity_share: float = 0.15
     date_share: float = 0.30
     unseen_name: float = 0.40
     unseen_number: float = 2.0
-    linked_idf: float = 2.0
     smoothing: float = 20.0
     asked_lift: float = 0.25
     heaviest: int = 12
@@ -188,40 +212,41 @@ class CoverageScorer:
     ) -> QueryPlan:
         """See `Scorer`."""
         question = read_question(query, stats.frequency, known_entities)
-        share = self.date_share if question.dates else 0.0
+        date_weight = self.date_share if question.dates else 0.0
+        entity_weight = self.entity_share * max((_said_rather_than_named(question, norm) for norm in question.said), default=0.0)
         weights = [self._weight(term, stats) for term in question.terms]
-        total = sum(sorted(weights, reverse=True)[: self.heaviest]) / (1.0 - share) or 1.0
+        total = sum(sorted(weights, reverse=True)[: self.heaviest]) / (1.0 - date_weight - entity_weight) or 1.0
         asked = [(t, w / total) for t, w in zip(question.terms, weights, strict=True) if t.frequency or t.entity]
-        plan = _lay_out(self.name, self.threshold, question, asked)
-        return self._prune(plan, asked, question, share, bool(requested_entities))
+        plan = replace(
+            _lay_out(self, question, asked),
+            entity_weight=entity_weight,
+            date_weight=date_weight,
+            factor=self.unseen_name ** len(question.missing_names),
+            requested=bool(requested_entities),
+            about=_only_about(question, asked),
+        )
+        bound = partial(self._bound, plan)
+        most = bound(sum(weight for _, weight in asked), said=True)
+        hopeless = not plan.about and most < self.threshold / self.lone
+        return replace(plan, required_terms=_required(plan, question, asked, bound), hopeless=hopeless)
 
     def _weight(self, term: AskedTerm, stats: CorpusStats) -> float:
         if term.dated:
             return 0.0
-        rarity = math.log((stats.memories + self.smoothing) / (min(term.frequency, stats.memories) + 1.0))
-        if not term.frequency and term.entity:
-            rarity = min(rarity, self.linked_idf)
+        rarity = math.log((stats.memories + self.smoothing) / min(max(term.frequency, 1), stats.memories or 1))
         if not term.frequency and term.number:
             rarity *= self.unseen_number
-        return rarity * term.share * (self.generic if term.generic else 1.0)
+        return rarity * term.share * self._generic_factor(term)
 
-    def _prune(
-        self, plan: QueryPlan, asked: Sequence[tuple[AskedTerm, float]], question: Question, share: float, requested: bool
-    ) -> QueryPlan:
-        factor = self.unseen_name ** len(question.missing_names)
-        extra = share + sum(weight for term, weight in asked if term.entity)
-        only_entities = bool(asked) and all(term.entity or term.generic for term, _ in asked) and any(t.entity for t, _ in asked)
-        draft = replace(
-            plan, date_weight=share, factor=factor, requested=requested, about=plan.entity_norms if only_entities else ()
-        )
-        required = _required(asked, lambda skipped: self._bound(draft, skipped, extra) < self.threshold)
-        most = self._bound(draft, sum(weight for _, weight in asked), extra)
-        hopeless = not draft.about and most < self.threshold / self.lone
-        return replace(draft, required_terms=() if draft.about else required, hopeless=hopeless)
+    def _generic_factor(self, term: AskedTerm) -> float:
+        if not term.generic:
+            return 1.0
+        return self.generic if term.frequency else self.generic_unseen
 
-    def _bound(self, plan: QueryPlan, coverage: float, extra: float) -> float:
-        """Most evidence that a memory with so much coverage can have."""
-        return self._evidence(plan, min(coverage, 1.0), extra) if coverage > 0.0 else 0.0
+    def _bound(self, plan: QueryPlan, coverage: float, *, said: bool) -> float:
+        """Most evidence that a memory with so much coverage can have, whether or not it was said to be about an entity."""
+        extra = plan.date_weight + (plan.entity_weight + plan.weight_of(plan.credit(-1)) if said else 0.0)
+        return self._evidence(plan, min(coverage, 1.0), extra)
 
     def _evidence(self, plan: QueryPlan, coverage: float, extra: float) -> float:
         if plan.about:
@@ -231,52 +256,42 @@ class CoverageScorer:
         evidence = min(coverage + min(extra, self.reach * coverage), 1.0) * plan.factor
         return self.asked_lift + (1.0 - self.asked_lift) * evidence if plan.requested and plan.factor == 1.0 else evidence
 
-    def score_many(
-        self, plan: QueryPlan, rows: Sequence[Row], linked: Mapping[int, Collection[str]] | None = None
-    ) -> list[float]:
+    def score_many(self, plan: QueryPlan, rows: Sequence[Row]) -> list[float]:
         """See `Scorer`."""
-        evidence = self._evidence_of(plan, rows, linked or {})
+        evidence = self.evidence(plan, rows)
         support = 1.0 if max(evidence, default=0.0) >= self.threshold / self.lone else self.lone
         scale, brief = support * self.brevity * self.brief_tokens, self.brief_tokens
         return [e * (support - scale / (brief + row.length)) for e, row in zip(evidence, rows, strict=True)]
 
-    def _evidence_of(self, plan: QueryPlan, rows: Sequence[Row], linked: Mapping[int, Collection[str]]) -> list[float]:
-        """Evidence of each row; equal for equal (terms, entities, date), so computed once for each."""
-        known: dict[tuple[int, int, bool], float] = {}
+    def evidence(self, plan: QueryPlan, rows: Sequence[Row]) -> list[float]:
+        """Evidence of each row, before brevity and support; equal for equal masks and dates, so computed once for each."""
+        seen: dict[tuple[int, bool], float] = {}
         days: dict[Instant, bool] = {}
         evidence = []
         for row in rows:
-            credit = 0
-            for norm in linked.get(row.key, ()):
-                credit |= plan.credits.get(norm, 0)
-            on_date = bool(plan.dates) and self._on_date(plan, row, days)
-            at = (row.mask, credit, on_date)
-            if at not in known:
-                extra = plan.weight_of(credit & ~row.mask) + (plan.date_weight if on_date else 0.0)
-                known[at] = self._evidence(plan, min(plan.weight_of(row.mask), 1.0), extra)
-            evidence.append(known[at])
+            at = (row.mask, bool(plan.dates) and _on_date(plan, row, days))
+            if at not in seen:
+                seen[at] = self._evidence_at(plan, *at)
+            evidence.append(seen[at])
         return evidence
 
-    def _on_date(self, plan: QueryPlan, row: Row, days: dict[Instant, bool]) -> bool:
-        if plan.date_mask and row.mask & plan.date_mask == plan.date_mask:
-            return True
-        if row.valid_from not in days:
-            days[row.valid_from] = dated(plan.dates, row.valid_from)
-        return days[row.valid_from]
+    def _evidence_at(self, plan: QueryPlan, mask: int, on_date: bool) -> float:
+        credit = plan.credit(mask)
+        said = any(mask & entity.bit for entity in plan.entities)
+        extra = plan.weight_of(credit & ~mask) + (plan.entity_weight if said else 0.0) + (plan.date_weight if on_date else 0.0)
+        return self._evidence(plan, min(plan.weight_of(mask), 1.0), extra)
 
-    def score(self, plan: QueryPlan, row: Row, linked: Mapping[int, Collection[str]] | None = None) -> Relevance:
+    def score(self, plan: QueryPlan, row: Row) -> Relevance:
         """See `Scorer`."""
-        value = self.score_many(plan, [row], linked)[0]
-        dates = plan.dates if plan.dates and self._on_date(plan, row, {}) else ()
-        return Relevance(value, plan.matched(row.mask), _why(plan, row, linked, len(dates)))
+        return Relevance(self.score_many(plan, [row])[0], plan.matched(row.mask), _why(plan, row))
 
 
 @dataclass(frozen=True, slots=True)
 class KeywordScorer:
     """The original's rule: overlap of the query's distinct keywords ≥ 0.80, below it nothing.
 
-    An entity that the query names counts as held by the memories about it. The default score threshold only asks for that
-    overlap at the least trust there is (floor 0.05), so that a memory which was contradicted is still found.
+    The name of an entity counts as held by a memory that was said to be about it. The score threshold of its own only asks for
+    that overlap at the least trust there is (floor 0.05), so that a memory which was contradicted is still found.
     """
 
     threshold: float = 0.04
@@ -294,31 +309,28 @@ class KeywordScorer:
         question = read_question(query, stats.frequency, known_entities)
         count = len(question.terms) or 1
         asked = [(term, 1.0 / count) for term in question.terms if term.frequency or term.entity]
-        plan = _lay_out(self.name, self.threshold, question, asked)
-        free = sum(weight for term, weight in asked if term.entity)
-        about = plan.entity_norms if free >= self.overlap - _EPSILON else ()
-        required = _required(asked, lambda skipped: skipped + free < self.overlap - _EPSILON)
-        hopeless = sum(weight for _, weight in asked) < self.overlap - _EPSILON
-        return replace(
-            plan, required_terms=() if about else required, about=about, hopeless=hopeless, requested=bool(requested_entities)
-        )
+        plan = replace(_lay_out(self, question, asked), about=_only_about(question, asked), requested=bool(requested_entities))
+        bound = partial(self._bound, plan)
+        hopeless = not bound(sum(weight for _, weight in asked), said=True)
+        return replace(plan, required_terms=_required(plan, question, asked, bound), hopeless=hopeless and not plan.about)
 
-    def score_many(
-        self, plan: QueryPlan, rows: Sequence[Row], linked: Mapping[int, Collection[str]] | None = None
-    ) -> list[float]:
+    def _bound(self, plan: QueryPlan, coverage: float, *, said: bool) -> float:
+        return self._kept(coverage + (plan.weight_of(plan.credit(-1)) if said else 0.0))
+
+    def _kept(self, overlap: float) -> float:
+        return min(overlap, 1.0) if overlap >= self.overlap - _EPSILON else 0.0
+
+    def score_many(self, plan: QueryPlan, rows: Sequence[Row]) -> list[float]:
         """See `Scorer`."""
-        values = []
+        seen: dict[int, float] = {}
         for row in rows:
-            held = row.mask
-            for norm in (linked or {}).get(row.key, ()):
-                held |= plan.credits.get(norm, 0)
-            overlap = min(plan.weight_of(held), 1.0)
-            values.append(overlap if overlap >= self.overlap - _EPSILON else 0.0)
-        return values
+            if row.mask not in seen:
+                seen[row.mask] = self._kept(plan.weight_of(row.mask | plan.credit(row.mask)))
+        return [seen[row.mask] for row in rows]
 
-    def score(self, plan: QueryPlan, row: Row, linked: Mapping[int, Collection[str]] | None = None) -> Relevance:
+    def score(self, plan: QueryPlan, row: Row) -> Relevance:
         """See `Scorer`."""
-        return Relevance(self.score_many(plan, [row], linked)[0], plan.matched(row.mask), _why(plan, row, linked, 0))
+        return Relevance(self.score_many(plan, [row])[0], plan.matched(row.mask), _why(plan, row))
 
 
 _EPSILON: Final = 1e-9
@@ -331,23 +343,40 @@ def scorer(name: str, threshold: float | None = None) -> Scorer:
     return kind() if threshold is None else kind(threshold=threshold)
 
 
-def _lay_out(name: str, threshold: float, question: Question, asked: Sequence[tuple[AskedTerm, float]]) -> QueryPlan:
-    """The part of a plan that is the same for every scorer: bits, credits, dates, and what is missing."""
+def _said_rather_than_named(question: Question, norm: str) -> float:
+    """How far a scope uses an entity as a subject that contents need not name.
+
+    Of the memories said to be about it and those that hold its name, the share of the former.
+    """
+    words = [
+        t.frequency for m in question.entities if m.norm == norm for t in question.terms if m.start <= t.start and t.end <= m.end
+    ]
+    return question.said[norm] / (question.said[norm] + min(words, default=0))
+
+
+def _only_about(question: Question, asked: Sequence[tuple[AskedTerm, float]]) -> tuple[str, ...]:
+    """The entities, when the query names them and asks for nothing else."""
+    if len(asked) < len(question.terms) or not all(term.entity for term, _ in asked):
+        return ()
+    return tuple(dict.fromkeys(mention.norm for mention in question.entities))
+
+
+def _lay_out(scorer: Scorer, question: Question, asked: Sequence[tuple[AskedTerm, float]]) -> QueryPlan:
+    """The part of a plan that is the same for every scorer: bits, entities, dates, and what is missing."""
     bits = {term.term: 1 << i for i, (term, _) in enumerate(asked)}
-    norms = tuple(dict.fromkeys(mention.norm for mention in question.entities))
-    credit = dict.fromkeys(norms, 0)
+    named = dict.fromkeys(question.said, 0)
     for mention in question.entities:
         inside = (t for t, _ in asked if mention.start <= t.start and t.end <= mention.end)
-        credit[mention.norm] |= sum(bits[t.term] for t in inside)
+        if mention.norm in named:
+            named[mention.norm] |= sum(bits[t.term] for t in inside)
     dated_terms = [term for term in question.terms if term.dated]
     written = all(term.frequency for term in dated_terms)
     return QueryPlan(
-        name,
-        threshold,
-        terms=tuple(bits),
-        weights=tuple(weight for _, weight in asked),
-        entity_norms=norms,
-        credits=credit,
+        scorer.name,
+        scorer.threshold,
+        terms=(*bits, *map(about_term, named)),
+        weights=(*(weight for _, weight in asked), *(0.0 for _ in named)),
+        entities=tuple(NamedEntity(norm, 1 << len(bits) + i, named[norm]) for i, norm in enumerate(named)),
         dates=question.dates,
         date_mask=sum(bits[term.term] for term in dated_terms) if written else 0,
         missing_terms=tuple(t.surface for t in question.terms if not (t.frequency or t.entity or t.dated)),
@@ -355,22 +384,51 @@ def _lay_out(name: str, threshold: float, question: Question, asked: Sequence[tu
     )
 
 
-def _required(asked: Sequence[tuple[AskedTerm, float]], can_skip: Callable[[float], bool]) -> tuple[str, ...]:
-    """The terms whose postings must be read: all but the commonest, as long as what is skipped cannot be enough alone."""
+class _Bound(Protocol):
+    """Most relevance at a coverage."""
+
+    def __call__(self, coverage: float, *, said: bool) -> float: ...
+
+
+def _required(plan: QueryPlan, question: Question, asked: Sequence[tuple[AskedTerm, float]], bound: _Bound) -> tuple[str, ...]:
+    """The terms whose postings must be read, by the cheaper of the two ways that `CoverageScorer` explains."""
+    if plan.about:
+        return ()
+    rare = _unskipped(asked, lambda skipped: bound(skipped, said=True) < max(plan.threshold, _EPSILON))
+    if not plan.entities:
+        return tuple(term.term for term in rare)
+    rarer = _unskipped(asked, lambda skipped: bound(skipped, said=False) < max(plan.threshold, _EPSILON))
+    with_entities = sum(term.frequency for term in rarer) + sum(question.said.values())
+    if sum(term.frequency for term in rare) <= with_entities:
+        return tuple(term.term for term in rare)
+    return (*(term.term for term in rarer), *(about_term(entity.norm) for entity in plan.entities))
+
+
+def _unskipped(asked: Sequence[tuple[AskedTerm, float]], can_skip: Callable[[float], bool]) -> list[AskedTerm]:
+    """All terms but the commonest, as long as what is skipped cannot be enough; rarest first."""
     skipped = 0.0
-    required = []
+    kept = []
     for term, weight in sorted(asked, key=lambda item: (-item[0].frequency, item[0].term)):
         if can_skip(skipped + weight):
             skipped += weight
         elif term.frequency:
-            required.append(term.term)
-    return tuple(reversed(required))
+            kept.append(term)
+    return kept[::-1]
 
 
-def _why(plan: QueryPlan, row: Row, linked: Mapping[int, Collection[str]] | None, dates: int) -> str:
+def _on_date(plan: QueryPlan, row: Row, days: dict[Instant, bool]) -> bool:
+    """Whether a memory is valid from a date of the query, or writes that date."""
+    if plan.date_mask and row.mask & plan.date_mask == plan.date_mask:
+        return True
+    if row.valid_from not in days:
+        days[row.valid_from] = dated(plan.dates, row.valid_from)
+    return days[row.valid_from]
+
+
+def _why(plan: QueryPlan, row: Row) -> str:
     terms = plan.matched(row.mask)
-    about = [norm for norm in (linked or {}).get(row.key, ()) if norm in plan.credits]
+    about = [entity.norm for entity in plan.entities if row.mask & entity.bit]
     parts = [f"holds {', '.join(terms)}"] if terms else []
-    parts += [f"is about {', '.join(sorted(about))}"] if about else []
-    parts += ["lies at the date asked for"] if dates else []
+    parts += [f"is about {', '.join(about)}"] if about else []
+    parts += ["lies at the date asked for"] if plan.dates and _on_date(plan, row, {}) else []
     return "; ".join(parts) or "nothing in common"

@@ -24,6 +24,7 @@ __all__ = [
     "Analysis",
     "Token",
     "Word",
+    "about_term",
     "analyse",
     "analyse_query",
     "index_terms",
@@ -142,6 +143,11 @@ def index_terms(text: str) -> tuple[tuple[str, ...], int]:
         analysis = analyse(text)
         return analysis.terms, analysis.length
     return tuple(dict.fromkeys(terms)), len(terms)
+
+
+def about_term(norm: str) -> str:
+    """The term under which a memory is indexed for an entity that it was said to be about; no word of a text is like it."""
+    return f"\x1e{norm}"
 
 
 def words(text: str) -> tuple[Word, ...]:

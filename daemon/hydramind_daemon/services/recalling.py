@@ -203,7 +203,7 @@ class _Search:
             linked = self._view.linked(self._name, [row.key for row in rows], plan.about)
             return [row for row in rows if row.key in linked]
         if plan.hopeless:
-            return self._read(plan.terms, plan.required_terms[:2] or plan.terms[:1], asked, _HOPELESS_BUDGET)
+            return self._read(plan.terms, plan.required_terms[:2] or plan.terms[:2], asked, _HOPELESS_BUDGET)
         return self._read(plan.terms, plan.required_terms, asked)
 
     def _read(
