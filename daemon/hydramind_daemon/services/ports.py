@@ -88,7 +88,10 @@ class CommitMeta:
 class WriteBatch(Protocol):
     """One transaction of the store, on the writer thread. Every command runs between `savepoint` and `release`/`undo`."""
 
-    snapshot: Snapshot
+    @property
+    def snapshot(self) -> Snapshot:
+        """State that the commands before left; what a command is planned on."""
+        ...
 
     def last_commit_at(self) -> Instant:
         """Transaction time of the last commit, including this batch's; 0 in an empty store."""
