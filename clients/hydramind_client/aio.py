@@ -31,7 +31,6 @@ class _Link:
         self.stubs: Mapping[str, Any] = {} if channel is None else wire.stubs(channel)
         self.given = channel is not None
         self.up = self.given
-        self._checked = self.given
         self._lock = asyncio.Lock()
 
     async def ensure(self, attempts: wire.Attempts, *, starts: bool = True) -> None:
@@ -52,19 +51,10 @@ class _Link:
         if self.channel is None:
             self.channel = grpc.aio.insecure_channel(wire.target(self.plan.addresses.socket), options=wire.CHANNEL_OPTIONS)
             self.stubs = wire.stubs(self.channel)
-        else:
-            await self._ready(attempts.left_s)
-        if not self._checked:
-            call = requests.get_server_info()
-            wire.check_level(call.read(await self.stubs["admin"].GetServerInfo(call.request, timeout=max(attempts.left_s, 0.1))))
-            self._checked = True
-
-    async def _ready(self, timeout_s: float) -> None:
-        assert self.channel is not None
-        try:
-            await asyncio.wait_for(self.channel.channel_ready(), timeout_s)
-        except TimeoutError as error:
-            raise DeadlineExceeded("the daemon came back, but the connection to it did not") from error
+        # Proves the connection before a call is risked on it, and that whoever answers now is not too old.
+        call = requests.get_server_info()
+        hello = self.stubs["admin"].GetServerInfo
+        wire.check_level(call.read(await hello(call.request, timeout=attempts.hello_s, wait_for_ready=attempts.made > 0)))
 
     def lost(self) -> None:
         """The connection broke: look for the daemon again before the next try."""
@@ -405,6 +395,7 @@ class AsyncClient:
             try:
                 await self._link.ensure(attempts, starts=call.starts)
                 stub = getattr(self._link.stubs[call.service], call.method)
+                attempts.sending()
                 return call.read(await stub(call.request, timeout=attempts.left_s, metadata=self._metadata))
             except grpc.RpcError as error:
                 await self._retry_or_raise(attempts, error)

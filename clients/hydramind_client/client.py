@@ -32,7 +32,6 @@ class _Link:
         self.stubs: Mapping[str, Any] = {} if channel is None else wire.stubs(channel)
         self.given = channel is not None
         self.up = self.given
-        self._checked = self.given
         self._lock = threading.Lock()
 
     def ensure(self, attempts: wire.Attempts, *, starts: bool = True) -> None:
@@ -52,23 +51,10 @@ class _Link:
         if self.channel is None:
             self.channel = grpc.insecure_channel(wire.target(self.plan.addresses.socket), options=wire.CHANNEL_OPTIONS)
             self.stubs = wire.stubs(self.channel)
-        elif not self._ready(attempts.left_s):
-            raise DeadlineExceeded("the daemon came back, but the connection to it did not")
-        if not self._checked:
-            call = requests.get_server_info()
-            wire.check_level(call.read(self.stubs["admin"].GetServerInfo(call.request, timeout=max(attempts.left_s, 0.1))))
-            self._checked = True
-
-    def _ready(self, timeout_s: float) -> bool:
-        assert self.channel is not None
-        future = grpc.channel_ready_future(self.channel)
-        try:
-            future.result(timeout=timeout_s)
-        except grpc.FutureTimeoutError:
-            return False
-        finally:
-            future.cancel()
-        return True
+        # Proves the connection before a call is risked on it, and that whoever answers now is not too old.
+        call = requests.get_server_info()
+        hello = self.stubs["admin"].GetServerInfo
+        wire.check_level(call.read(hello(call.request, timeout=attempts.hello_s, wait_for_ready=attempts.made > 0)))
 
     def lost(self) -> None:
         """The connection broke: look for the daemon again before the next try."""
@@ -418,6 +404,7 @@ class Client:
             try:
                 self._link.ensure(attempts, starts=call.starts)
                 stub = getattr(self._link.stubs[call.service], call.method)
+                attempts.sending()
                 return call.read(stub(call.request, timeout=attempts.left_s, metadata=self._metadata))
             except grpc.RpcError as error:
                 self._retry_or_raise(attempts, error)

@@ -28,6 +28,9 @@ MESSAGE_MAX_BYTES: Final = 16 * 1024 * 1024
 WATCH_PAUSES_S: Final = (0.05, 0.1, 0.25, 0.5, 1.0)
 """Pauses of a watch between tries to reach the daemon again; the last one repeats."""
 
+HELLO_S: Final = 5.0
+"""Longest that proving a connection may take."""
+
 TRIES: Final = 3
 """How often a call is made at most."""
 
@@ -175,12 +178,22 @@ class Attempts:
     writes: bool
     made: int = 0
     maybe_done: bool = False
+    _sent: bool = False
     _started: float = field(default_factory=time.monotonic)
 
     @property
     def left_s(self) -> float:
         """Seconds until the deadline, never negative."""
         return max(0.0, self._started + self.timeout_s - time.monotonic())
+
+    @property
+    def hello_s(self) -> float:
+        """Deadline of the call that proves a connection: short, because a daemon may have died again meanwhile."""
+        return max(0.1, min(self.left_s, HELLO_S))
+
+    def sending(self) -> None:
+        """From here on the request may have its effect."""
+        self._sent = True
 
     def restart_clock(self) -> None:
         """Finding or starting the daemon has its own limit; the call's begins when it is there."""
@@ -189,8 +202,10 @@ class Attempts:
     def again(self, error: grpc.RpcError) -> bool:
         """Count a failed try; whether to make another."""
         self.made += 1
-        self.maybe_done = self.maybe_done or unsure(error)
-        return may_retry(error) and self.made < TRIES and self.left_s > 0
+        self.maybe_done = self.maybe_done or (self._sent and unsure(error))
+        unproven = not self._sent and code_of(error) is grpc.StatusCode.DEADLINE_EXCEEDED
+        self._sent = False
+        return (unproven or may_retry(error)) and self.made < TRIES and self.left_s > 0
 
     def failure(self, error: errors.HydraMindError) -> errors.HydraMindError:
         """What the caller gets: with the key when the effect is unknown."""
