@@ -12,7 +12,7 @@ from hydramind_daemon.stores.connection import dumps
 from hydramind_daemon.stores.packing import CURRENT_BELOW, ORIGIN_CODE, STATUS_CODE, actor_text, block_of, entity_id, pack_record
 from hydramind_daemon.stores.write_sql import FLUSH_PARTS, POSTING_KEY_BITS
 from hydramind_domain import plan_codec
-from hydramind_domain.indexing import index_terms
+from hydramind_domain.indexing import index_terms, with_entities
 from hydramind_domain.model import Status
 from hydramind_domain.plan import IndexTerms, MemoryAdded, Plan
 
@@ -54,7 +54,8 @@ def births_of(plan: Plan, scope: ScopeSlot) -> tuple[Birth, ...]:
     made = []
     for added in plan.added:
         scope.written += 1
-        made.append(Birth(added, scope.written, added.index or index_terms(added.content)))
+        index = with_entities(added.index or index_terms(added.content), added.entities)
+        made.append(Birth(added, scope.written, index))
     return tuple(made)
 
 
