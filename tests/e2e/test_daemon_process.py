@@ -14,6 +14,7 @@ import pytest
 
 from hydramind import local
 from hydramind.v1 import admin_pb2, common_pb2, event_pb2, memory_pb2
+from hydramind_daemon.locks import ScopeLocks
 from tests.e2e.daemon_process import BOUND_S, Daemon, Daemons, wait_until
 
 
@@ -216,6 +217,50 @@ def test_store_of_a_newer_version_is_refused_and_untouched(daemons: Daemons, hyd
     assert daemon.wait() == 65
     assert "9999" in daemon.log_text()
     assert store.read_bytes() == before
+
+
+def test_file_that_is_no_store_is_refused_and_untouched(daemons: Daemons, hydramind_home: Path) -> None:
+    store = Path(local.addresses(home=str(hydramind_home)).store_file)
+    store.write_bytes(b"somebody's diary, and certainly no database " * 400)
+    before = store.read_bytes()
+    daemon = daemons.start(hydramind_home)
+    assert daemon.wait() == 65
+    assert str(store) in daemon.log_text()
+    assert "Traceback" not in daemon.log_text()
+    assert store.read_bytes() == before
+
+
+HOLDER = """
+import fcntl, os, sys
+fd = os.open(sys.argv[1], os.O_RDWR | os.O_CREAT, 0o600)
+fcntl.lockf(fd, fcntl.LOCK_EX)
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_scope_that_another_process_holds_is_refused_by_name_and_pid_and_delays_no_other(
+    daemons: Daemons, hydramind_home: Path
+) -> None:
+    daemon = daemons.start(hydramind_home).ready()
+    lock = ScopeLocks(local.addresses(home=str(hydramind_home)).locks_dir).path_of("repair")
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(lock)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "held\n"
+        request = memory_pb2.RememberRequest(content="One fact.", scope=common_pb2.ScopeRef(name="repair"))
+        with daemon.memory() as stub:
+            waiting = stub.Remember.future(request, timeout=3.0)
+            assert remember(daemon, "Another fact.", scope="free")
+            assert not waiting.done()
+            error = waiting.exception(BOUND_S)
+            assert isinstance(error, grpc.RpcError)
+            assert waiting.code() is grpc.StatusCode.UNAVAILABLE
+            assert str(holder.pid) in waiting.details()
+            assert "repair" in waiting.details()
+        holder.communicate("")
+    assert remember(daemon, "One fact.", scope="repair")
 
 
 # --- signals and drain
