@@ -159,7 +159,7 @@ def conflicts_command(shell: Shell, include_dismissed: bool, limit: int, page_to
         state = ("stands" if pair.standing else "withdrawn") + decided
         out.line(
             (minute(pair.at), "cyan"),
-            f"  {pair.reason_code}: {clean(pair.reason)}",
+            f"  {pair.reason_code}: {out.words(pair.reason)}",
             (f"  ({state})", "yellow" if pair.standing else "dim"),
         )
         for word, side in (("newer", pair.newer), ("older", pair.older)):

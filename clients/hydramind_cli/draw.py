@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from hydramind_cli.output import Output, Part, clean, columns, day, minute
+from hydramind_cli.output import Output, Part, clean, columns, day, minute, text_of
 from hydramind_client import model as m
+
+_THRIFT = 3
+_TIME = re.compile(r"^\d{4}-\d{2}-\d{2}T[\d:.]+Z ")  # the event's time has a column of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,29 +29,29 @@ class Node:
 def tree(out: Output, roots: Sequence[Node]) -> None:
     """Draw memories under the ones that they were derived from, numbers aligned in one column."""
     rows = [row for root in roots for row in _rows(out, root, "", "")]
-    width = max((columns(left) for left, _ in rows), default=0)
-    if out.width:
-        width = min(width, out.width - 34)
-    for left, node in rows:
-        shown = out.shorten(left, width)
-        pad = " " * max(1, width - columns(shown) + 2)
-        note: Part = (f"  {node.note}", "dim") if node.note else ""
-        out.line("  ", _indent_kept(left, shown), pad, *out.change(node.before, node.after), note)
+    whole = max((columns(lead + text) for lead, text, _ in rows), default=0)
+    width, tails = whole, [_tail(out, node, 0) for _, _, node in rows]
+    for thrift in range(_THRIFT if out.width else 0):  # what is said beside a text shrinks before the text does
+        tails = [_tail(out, node, thrift) for _, _, node in rows]
+        width = min(whole, out.width - 4 - max(sum(columns(text_of(part)) for part in tail) for tail in tails))
+        if width == whole:
+            break
+    for (lead, text, _), tail in zip(rows, tails, strict=True):
+        shown = out.shorten(text, max(12, width - columns(lead)))
+        out.line("  ", (lead, "dim"), shown, " " * (max(0, width - columns(lead + shown)) + 2), *tail)
 
 
-def _indent_kept(left: str, shown: str) -> str:
-    """`shorten` folds spaces; the branches of a tree need them."""
-    lead = len(left) - len(left.lstrip(" │|├└─`-"))
-    return left[:lead] + shown[len(" ".join(left[:lead].split())) :].lstrip() if lead else shown
+def _tail(out: Output, node: Node, thrift: int) -> list[Part]:
+    note = f" {node.note}" if node.note else ""
+    return [*out.change(node.before, node.after, bar=thrift == 0, number=thrift < 2), (note, "dim")]
 
 
-def _rows(out: Output, node: Node, lead: str, below: str) -> list[tuple[str, Node]]:
-    rows = [(lead + " ".join(clean(node.content).split()), node)]
+def _rows(out: Output, node: Node, lead: str, below: str) -> list[tuple[str, str, Node]]:
+    rows = [(lead, " ".join(clean(node.content).split()), node)]
     for i, child in enumerate(node.children):
         last = i == len(node.children) - 1
-        rows += _rows(
-            out, child, below + (out.signs.corner if last else out.signs.tee), below + ("   " if last else out.signs.pipe)
-        )
+        branch, under = (out.signs.corner, "   ") if last else (out.signs.tee, out.signs.pipe)
+        rows += _rows(out, child, below + branch, below + under)
     return rows
 
 
@@ -65,7 +69,7 @@ def grow(root: Node, decays: Sequence[m.Decay], contents: Mapping[str, str], par
                 contents.get(d.memory_id, d.memory_id),
                 d.before_trust,
                 d.after_trust,
-                f"derived, hop {d.hop}",
+                f"hop {d.hop}",
                 children(d.memory_id, seen | {d.memory_id}),
             )
             for d in near.get(of, ())
@@ -102,7 +106,7 @@ def recalled(out: Output, answer: m.Recall) -> None:
     for number, hit in enumerate(answer.memories, 1):
         _hit(out, number, hit)
     if answer.abstained:
-        out.line((f"{out.signs.dash} nothing is known. ", "bold yellow"), clean(answer.reason or ""))
+        out.line((f"{out.signs.dash} nothing is known. ", "bold yellow"), out.words(answer.reason or ""))
         if answer.nearest:
             out.line(("nearest, not good enough: ", "dim"), ", ".join(answer.nearest))
     for old in answer.suppressed:
@@ -132,7 +136,7 @@ def _hit(out: Output, number: int, hit: m.RecalledMemory) -> None:
     facts += [f"from {clean(hit.source)}"] if hit.source else []
     out.line("    ", (f" {out.signs.dot} ".join(facts), "dim"))
     if hit.why:
-        out.line("    ", (f"why: {clean(hit.why)}", "dim"))
+        out.line("    ", (f"why: {out.words(hit.why)}", "dim"))
     for other in hit.contradicted_by:
         out.line("    ", (f"{out.signs.back} contradicted by {other}", "yellow"))
     for other in hit.contradicts:
@@ -172,7 +176,7 @@ def _fact(out: Output, fact: m.TimelineFact) -> None:
     parts: list[Part] = [lead, (bar, "dim"), "  ", (f"{fact.status.value}, {until}, trust ", "dim"), out.trust(fact.trust_score)]
     out.line(*parts, (f"  {fact.memory_id}", "dim"))
     if fact.reason:
-        out.line(lead, (bar, "dim"), "  ", (clean(fact.reason), "dim"))
+        out.line(lead, (bar, "dim"), "  ", (out.words(fact.reason), "dim"))
     if fact.superseded_by:
         out.line(lead, (bar, "dim"), "  ", (f"{signs.arrow} replaced by {fact.superseded_by}", "dim"))
 
@@ -251,16 +255,13 @@ def explanation(out: Output, answer: m.TrustExplanation, content: str = "") -> N
     if content:
         out.paragraph(content, style="bold")
     out.line("trust ", out.trust(answer.trust_score), " ", out.bar(answer.trust_score), "   ", out.status(answer.status))
-    out.paragraph(answer.explanation)
+    out.paragraph(out.words(answer.explanation))
     if answer.still_spreading:
         out.line(("a change that touches it is still spreading", "yellow"))
     if answer.events:
         out.line()
     for event in answer.events:
-        moved: tuple[Part, ...] = (
-            ("  ", *out.change(event.before_trust, event.after_trust)) if event.before_trust != event.after_trust else ()
-        )
-        out.line((minute(event.at), "cyan"), "  ", clean(event.words), *moved)
+        _event(out, event)
     if answer.dependents:
         out.line()
         out.line(
@@ -268,6 +269,12 @@ def explanation(out: Output, answer: m.TrustExplanation, content: str = "") -> N
             ", ".join(f"{d.memory_id} (hop {d.hop}, {d.after_trust:.2f})" for d in answer.dependents),
         )
     scope_line(out, answer.scope, answer.scope_from)
+
+
+def _event(out: Output, event: m.TrustEvent) -> None:
+    words = _TIME.sub("", out.words(event.words))
+    delta = out.delta(event.before_trust, event.after_trust)
+    out.line((minute(event.at), "cyan"), "  ", words, *(("  ", delta) if delta[0] else ()))
 
 
 def conflicts(out: Output, found: Sequence[m.Conflict], *, would: bool) -> None:
@@ -282,7 +289,7 @@ def conflicts(out: Output, found: Sequence[m.Conflict], *, would: bool) -> None:
         )
         if conflict.old_content:
             out.paragraph(conflict.old_content, indent="    ")
-        out.line("    ", (f"{conflict.reason_code}: {clean(conflict.reason)}", "dim"))
+        out.paragraph(f"{conflict.reason_code}: {out.words(conflict.reason)}", indent="    ", style="dim")
 
 
 def withdrawn(out: Output, drops: Sequence[m.Withdrawn]) -> None:

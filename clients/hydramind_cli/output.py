@@ -33,6 +33,10 @@ _STYLES = {
     "cyan": "36",
 }
 _BAR = 10
+_UNSEEN = 0.005
+_PLAIN = str.maketrans(
+    {"→": "->", "←": "<-", "−": "-", "×": "x", "…": "...", "“": '"', "”": '"', "‘": "'", "’": "'", "–": "-", "—": "-"}
+)
 _REORDERING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 _MAX_WIDTH = 110
 
@@ -147,7 +151,7 @@ class Output:
 
     def _styled(self, part: Part) -> str:
         text, style = part if isinstance(part, tuple) else (part, "")
-        if not self.colour or not style:
+        if not self.colour or not style or not text:
             return text
         codes = ";".join(_STYLES[name] for name in style.split())
         return f"\x1b[{codes}m{text}\x1b[0m"
@@ -185,14 +189,28 @@ class Output:
         filled = round(score * _BAR)
         return self.signs.full * filled + self.signs.empty * (_BAR - filled), _trust_style(score)
 
-    def change(self, before: float, after: float) -> tuple[Part, ...]:
-        """A trust that moved: `1.00 → 0.60 ▼ −0.40`."""
+    def change(self, before: float, after: float, *, bar: bool = True, number: bool = True) -> tuple[Part, ...]:
+        """A trust that moved: `1.00 → 0.60 ██████░░░░ ▼ −0.40`; for narrow places without the bar, or with the sign only."""
         signs = self.signs
-        delta = after - before
-        if abs(delta) < 0.005:
-            return (self.trust(before), f" {signs.arrow} ", self.trust(after))
-        mark = f"{signs.down} {signs.minus}{-delta:.2f}" if delta < 0 else f"{signs.up} +{delta:.2f}"
-        return (self.trust(before), f" {signs.arrow} ", self.trust(after), "  ", (mark, "red" if delta < 0 else "green"))
+        if abs(after - before) < _UNSEEN:
+            return (self.trust(after), *((" ", self.bar(after)) if bar else ()))
+        mark, style = self.delta(before, after)
+        drawn: tuple[Part, ...] = (" ", self.bar(after)) if bar else ()
+        return self.trust(before), f" {signs.arrow} ", self.trust(after), *drawn, " ", (mark if number else mark[:1], style)
+
+    def delta(self, before: float, after: float) -> tuple[str, str]:
+        """How far a trust moved: `▼ −0.40`; empty when it did not."""
+        moved = after - before
+        if abs(moved) < _UNSEEN:
+            return "", ""
+        if moved < 0:
+            return f"{self.signs.down} {self.signs.minus}{-moved:.2f}", "red"
+        return f"{self.signs.up} +{moved:.2f}", "green"
+
+    def words(self, text: str) -> str:
+        """Words of the daemon: cleaned, and without the signs that this terminal does not speak."""
+        shown = clean(text)
+        return shown if self.unicode else shown.translate(_PLAIN)
 
     def status(self, status: Status) -> Part:
         """A status as sign and word."""
@@ -218,7 +236,7 @@ class Output:
 
     def table(self, heads: Sequence[str], rows: Sequence[Sequence[Part]]) -> None:
         """Write rows in columns; the last column is shortened to a terminal's width, never in a pipe."""
-        texts = [[_text(cell) for cell in row] for row in rows]
+        texts = [[text_of(cell) for cell in row] for row in rows]
         widths = [max([columns(head), *(columns(row[i]) for row in texts)]) for i, head in enumerate(heads)]
         self.line(*((f"{head:<{widths[i]}}  ", "dim") for i, head in enumerate(heads)))
         room = self.width - sum(widths[:-1]) - 2 * (len(heads) - 1) if self.width else 0
@@ -236,7 +254,8 @@ class Output:
         return parts
 
 
-def _text(part: Part) -> str:
+def text_of(part: Part) -> str:
+    """A piece without its style."""
     return part[0] if isinstance(part, tuple) else part
 
 

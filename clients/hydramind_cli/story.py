@@ -110,16 +110,7 @@ class Story:
         self._expect("the check finds the policy", [self.cast.policy], [c.memory_id for c in answer.conflicts])
         self._expect("the check writes nothing", 1.0, self._trust(self.cast.policy))
         if not self.quiet:
-            for conflict in answer.conflicts:
-                self.out.line(
-                    (f"{self.out.signs.arrow} it would contradict ", "yellow"),
-                    f"“{POLICY}”" if self.out.unicode else f'"{POLICY}"',
-                )
-                self.out.line(
-                    "  ",
-                    *self.out.change(conflict.before_trust, conflict.after_trust),
-                    (f"  {conflict.reason_code}: {conflict.reason}", "dim"),
-                )
+            draw.conflicts(self.out, answer.conflicts, would=True)
             self.out.line((f"  compared with {answer.candidates_checked} memories; nothing was written", "dim"))
 
     def write(self) -> None:
@@ -228,7 +219,7 @@ class Story:
     def _draw_chain(self, before: Sequence[float], after: Sequence[float], *, spread: bool = False) -> None:
         if self.quiet:
             return
-        notes = ("contradicted" if after[0] < 1 else "", "derived, hop 1", "derived, hop 2") if spread else ("", "", "")
+        notes = ("contradicted" if after[0] < 1 else "", "hop 1", "hop 2") if spread else ("", "", "")
         runbook = draw.Node(self.cast.runbook, RUNBOOK, before[2], after[2], notes[2])
         checklist = draw.Node(self.cast.checklist, CHECKLIST, before[1], after[1], notes[1], (runbook,))
         draw.tree(self.out, [draw.Node(self.cast.policy, POLICY, before[0], after[0], notes[0], (checklist,))])
