@@ -8,7 +8,7 @@ thread that wants it back waits for as long as another one computes (the switch 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -78,6 +78,14 @@ def run(connection: apsw.Connection, sql: str, bindings: Bindings = ()) -> None:
     connection.execute(sql, bindings).fetchall()
 
 
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":"))
+
+
 def dumps(data: object) -> str:
     """A JSON value to bind."""
-    return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(data)
+
+
+def numbers(values: Iterable[int]) -> str:
+    """A JSON array of integers."""
+    return f"[{','.join(map(str, values))}]"

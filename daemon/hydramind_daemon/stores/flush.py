@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from hydramind_daemon.services.ports import CommitMeta
-from hydramind_daemon.stores.connection import dumps
+from hydramind_daemon.stores.connection import dumps, numbers
 from hydramind_daemon.stores.packing import CURRENT_BELOW, ORIGIN_CODE, STATUS_CODE, actor_text, block_of, entity_id, pack_record
 from hydramind_daemon.stores.write_sql import FLUSH_PARTS, POSTING_KEY_BITS
 from hydramind_domain import plan_codec
@@ -165,19 +164,20 @@ class _Rows:
                 added.claim_hash.hex(),
                 added.source,
                 actor_text(added.actor),
-                json.dumps([[entity, ORIGIN_CODE[link.origin]] for entity, link in links]),
+                f"[{','.join([f'[{entity},{ORIGIN_CODE[link.origin]}]' for entity, link in links])}]",
                 added.content,
             ]
         )
         self._fact(birth, scope, slots)
         for entity, link in links:
             self._entities.setdefault(entity, [entity, scope.id, link.norm, link.name, link.kind, unit.seq])
-        self.parts["about"] += [[entity, added.key] for entity in ids]
+        if ids:
+            self.parts["about"].append([added.key, numbers(ids)])
         self.parts["derived"] += [[parent, added.key, unit.seq, unit.meta.at] for parent in added.parents]
         if STATUS_CODE[added.state.status] < CURRENT_BELOW:
             self._counts.update(set(ids))
-        if added.state.status is Status.ACTIVE:
-            self.parts["slots"] += [[entity, slot, added.key] for entity in ids for slot in slots]
+        if ids and slots and added.state.status is Status.ACTIVE:
+            self.parts["slots"].append([added.key, numbers(ids), numbers(slots)])
 
     def _fact(self, birth: Birth, scope: ScopeSlot, slots: Sequence[int]) -> None:
         added, state = birth.added, birth.added.state
@@ -194,7 +194,7 @@ class _Rows:
                 state.version,
                 state.support,
                 birth.index.length,
-                json.dumps(slots),
+                numbers(slots),
                 "".join([ref.hex for ref in refs]),
             ]
         )
@@ -208,4 +208,4 @@ class _Rows:
         for (scope, block), memories in self._postings.items():
             base = memories[0][0]
             packed = sorted([term << POSTING_KEY_BITS | key - base for key, ids in memories for term in ids])
-            self.parts["postings"].append([scope, block, base, packed])
+            self.parts["postings"].append([scope, block, base, numbers(packed)])

@@ -101,14 +101,14 @@ class RecallReads(GraphReads):
         """Memories with at least one required term (and about one of the entities, if any), newest first, ≤ budget."""
         place = self._scope(scope)
         if place is None or not (required or entity_norms):
-            return RecallRows((), truncated=False)
+            return RecallRows([], truncated=False)
         known = self._moment(known)
         found = self._terms(place, [*dict.fromkeys((*terms, *required))], known)
         masked = {i: term_bytes(found[t].id) for i, t in enumerate(terms) if t in found}
         needed = [found[t] for t in dict.fromkeys(required) if t in found]
         entities = [entity_id(scope, norm) for norm in entity_norms]
         if required and not needed:
-            return RecallRows((), truncated=False)
+            return RecallRows([], truncated=False)
         question = _Question(place, masked, needed, entities, known)
         rows = self._by_entities(question, budget) if self._few_entities(question) else self._by_terms(question, budget)
         return RecallRows([_row(row, masked) for row in rows[:budget]], truncated=len(rows) > budget)

@@ -80,6 +80,11 @@ class SqliteStore:
         self._wal_pages = pages
         return apsw.SQLITE_OK
 
+    @property
+    def writer_connection(self) -> apsw.Connection:
+        """The write connection, for the writer thread's own readers of the log."""
+        return self._writer.connection
+
     # --- Store
 
     def begin(self) -> SqliteBatch:
@@ -87,7 +92,6 @@ class SqliteStore:
         if self._read_only_reason:
             raise Unavailable(f"the store is read only: {self._read_only_reason}", reason="STORE_READ_ONLY")
         with translated():
-            self._writer.refresh_filter()
             run(self._writer.connection, "BEGIN IMMEDIATE")
         self._writing = True
         return SqliteBatch(self._writer, self._finished)

@@ -50,12 +50,7 @@ class Writer:
     def _filter(self) -> SeenFilter:
         items = [claim_item(bytes.fromhex(text)) for text in rows(self.connection, WRITES["claims"])]
         items += [key_item(*row) for row in rows(self.connection, WRITES["keys"])]
-        return SeenFilter.of(items, len(items))
-
-    def refresh_filter(self) -> None:
-        """Make the filter anew when it has filled up. Raises apsw.Error."""
-        if self.seen.full:
-            self.seen = self._filter()
+        return SeenFilter(items, len(items))
 
     def scope(self, name: str) -> ScopeSlot:
         """A scope by name, made when it is new. Raises apsw.Error."""
