@@ -23,11 +23,9 @@ from hydramind_domain.values import Value
 _DEFINITE: Final = frozenset({"the", "my", "our", "his", "her", "their", "your", "this", "that", "these", "those", "its"})
 # From here on a clause gives reasons or dates of the claim, no part of it.
 _TAIL: Final = re.compile(
-    r"[,\s]\s*(?:because|since|as of|due to|so that|thanks to|effective|starting|until further notice"
-    r"|for now|in order to|owing to"
+    r"[,\s](?:because|since|as of|due to|so that|thanks to|effective|starting|until further notice|for now|in order to|owing to"
     r"|which (?:is|was|means|makes)|by the way|as agreed|per (?:the )?(?:decision|agreement|ops|request)|following (?:the|a|an)"
-    r"|from (?=\d|(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)))\b.*$",
-    re.IGNORECASE | re.DOTALL,
+    r"|from (?=\d|[Jj]an|[Ff]eb|[Mm]ar|[Aa]pr|[Mm]ay|[Jj]u[nl]|[Aa]ug|[Ss]ep|[Oo]ct|[Nn]ov|[Dd]ec))\b"
 )
 _VAGUE: Final = re.compile(
     r"(?:\bnot|n['’]t) (?:only|just|always|all|every|everyone|necessarily|merely|simply|exactly|really"

@@ -7,8 +7,8 @@ key, and words without content of their own (articles, forms of "be", auxiliarie
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from hydramind_domain import lexicon
 from hydramind_domain.lexicon import ClassMember
@@ -71,8 +71,7 @@ _SINGULAR_TIMES: Final = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """One token.
 
     `key` aligns, `keys` look up opposites, `role` is w (content), art, be, aux, have, modal, neg, soft, prep, pron, comma
@@ -164,13 +163,6 @@ def _contracted(folded: str, capital: bool, start: int, end: int, tokens: list[T
         tokens.append(_word("'" + tail, capital=False, start=start, end=end))
 
 
-def _role(folded: str) -> str:
-    for role, words in _ROLES:
-        if folded in words:
-            return role
-    return "w"
-
-
 _ROLES: Final = (
     ("art", ARTICLES),
     ("be", BE),
@@ -188,24 +180,28 @@ _ROLE_OF: Final = {word: role for role, words in reversed(_ROLES) for word in wo
 
 
 def _word(folded: str, capital: bool, start: int, end: int, *, possessive: bool = False) -> Token:
+    key, keys, role, member = _meaning(folded, capital)
+    return Token(key, keys, folded, role, start, end, capital, possessive, None, member)
+
+
+@lru_cache(maxsize=65536)
+def _meaning(folded: str, capital: bool) -> tuple[str, tuple[str, ...], str, ClassMember | None]:
+    """Key, look-up keys, role and closed class of a folded word."""
     role = _ROLE_OF.get(folded, "w")
     if folded in {"and", "or"}:
         role = "conj"
-    member = lexicon.class_members().get(folded)
+    member = lexicon.class_members().get(folded) if role == "w" else None
     if member is not None and not capital and (member.class_name in _CAPITAL_CLASSES or folded in _CAPITAL_WORDS):
         member = None
-    if member is not None and role != "w" and not (capital and folded not in {"may", "as", "in", "us"}):
-        member = None
-    key = lexicon.lemma(folded)
-    plain = lexicon.plain_stem(folded)
+    key, plain = lexicon.lemma(folded), lexicon.plain_stem(folded)
     keys = (key,) if key == plain else (key, plain)
     if folded in FIRST_PERSON:
         key = "@me"
     elif folded in FIRST_PLURAL:
         key = "@we"
-    elif member is not None and role == "w":
+    elif member is not None:
         key = f"{member.class_name}:{member.canonical}"
-    return Token(key, keys, folded, role, start, end, capital, possessive, None, member if role == "w" else None)
+    return key, keys, role, member
 
 
 def _merge(tokens: list[Token]) -> list[Token]:

@@ -167,7 +167,7 @@ _OTHER_RE: Final = re.compile(
     | (?P<ordinal>\d+(?:st|nd|rd|th)\b)
     | (?P<range>(?:{_NUMBER})\ ?(?:-|–|to)\ ?(?:{_NUMBER})(?![\w-]))
     | (?P<money>[$€£¥]\ ?)?(?P<number>(?<!\d\.)-?(?:{_NUMBER})|\b(?:{_TENS})(?:[-\ ](?:{_TENS}))*\b)
-        (?P<mult>[kKMG](?![\w])|[kK](?=\ )|\ ?(?:bn|mn|thousand|million|billion|trillion|hundred|dozen)\b)?
+        (?P<mult>(?-i:[kKMG])(?![\w])|\ ?(?:bn|mn|thousand|million|billion|trillion|hundred|dozen)\b)?
         (?:[\ -]?(?P<unit>{_UNIT_WORDS})(?![\w°]))?
         (?:(?:\ ?/\ ?|\ per\ |\ an?\ )(?P<per>s|sec|second|min|minute|h|hr|hour|d|day|week|mo|month|yr|year)\b)?
     )""",
@@ -176,19 +176,40 @@ _OTHER_RE: Final = re.compile(
 _WORD_ORDINAL: Final = re.compile(
     r"\b(?:(twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety)-)?(" + "|".join(_ORDINALS) + r")\b", re.IGNORECASE
 )
-_HINT: Final = re.compile(r"\d|\b(?:" + "|".join([*_CARDINALS, *_ORDINALS]) + r")\b", re.IGNORECASE)
+# Where a value can begin: at a digit (with its sign or currency), or at one of a few words.
+_PIECE: Final = re.compile(r"[A-Za-z]+|[$€£¥] ?\d|-?\d")
+_STARTERS: Final = frozenset({*_CARDINALS, *_ORDINALS, *_MONTHS, "v", "q"})
 
 
 @lru_cache(maxsize=4096)
 def find_values(text: str) -> tuple[Value, ...]:
     """Every typed value in `text`, in order and without overlap, at most 64."""
-    if _HINT.search(text) is None:
-        return ()
-    dates = [value for match in _DATE_RE.finditer(text) if (value := _date(match)) is not None]
-    taken = [(value.start, value.end) for value in dates]
-    found = dates + [v for v in _others(text) if not any(v.start < end and start < v.end for start, end in taken)]
-    found.sort(key=lambda value: value.start)
-    return tuple(found[:_MAX_VALUES])
+    found: list[Value] = []
+    end = 0
+    for piece in _PIECE.finditer(text):
+        start = piece.start()
+        if start < end or (piece[0].isalpha() and piece[0].lower() not in _STARTERS):
+            continue
+        value = _value_at(text, start)
+        if value is not None:
+            found.append(value)
+            end = value.end
+            if len(found) == _MAX_VALUES:
+                break
+    return tuple(found)
+
+
+def _value_at(text: str, start: int) -> Value | None:
+    """The value that begins at `start`: a date before an ordinal before anything else."""
+    match = _DATE_RE.match(text, start)
+    value = _date(match) if match is not None else None
+    if value is None:
+        match = _WORD_ORDINAL.match(text, start)
+        value = _word_ordinal(match, text) if match is not None else None
+    if value is None:
+        match = _OTHER_RE.match(text, start)
+        value = _other(match, text) if match is not None else None
+    return value
 
 
 def differ(one: Value, two: Value) -> bool | None:
@@ -248,19 +269,11 @@ def _month(name: str) -> int:
     return _MONTHS.get(folded) or _MONTHS[folded[:3]]
 
 
-def _others(text: str) -> list[Value]:
-    found: list[Value] = []
-    for match in _WORD_ORDINAL.finditer(text):
-        if match[0].lower() == "second" and re.search(r"(?:per|/|a|each|every)\s?$", text[: match.start()]):
-            continue
-        number = _ORDINALS[match[2].lower()] + _CARDINALS.get((match[1] or "").lower(), 0)
-        found.append(Value("ordinal", "", (str(number),), match[0], match.start(), match.end()))
-    taken = [(value.start, value.end) for value in found]
-    for match in _OTHER_RE.finditer(text):
-        value = _other(match, text)
-        if value is not None and not any(value.start < end and start < value.end for start, end in taken):
-            found.append(value)
-    return found
+def _word_ordinal(match: re.Match[str], text: str) -> Value | None:
+    if match[0].lower() == "second" and re.search(r"(?:per|/|a|each|every)\s?$", text[max(0, match.start() - 7) : match.start()]):
+        return None
+    number = _ORDINALS[match[2].lower()] + _CARDINALS.get((match[1] or "").lower(), 0)
+    return Value("ordinal", "", (str(number),), match[0], match.start(), match.end())
 
 
 def _other(match: re.Match[str], text: str) -> Value | None:
