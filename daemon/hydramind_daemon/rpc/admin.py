@@ -34,12 +34,12 @@ class AdminCalls:
             managed=info.managed,
         )
 
-    async def GetServerInfo(self, m: pb.GetServerInfoRequest, call: Call) -> pb.GetServerInfoResponse:
+    async def get_server_info(self, m: pb.GetServerInfoRequest, call: Call) -> pb.GetServerInfoResponse:
         """See the contract."""
         del m, call
         return self._server
 
-    async def GetStatus(self, m: pb.GetStatusRequest, call: Call) -> pb.GetStatusResponse:
+    async def get_status(self, m: pb.GetStatusRequest, call: Call) -> pb.GetStatusResponse:
         """See the contract."""
         del m
         status = await self._admin.status(self._info.home, call)
@@ -67,26 +67,24 @@ class AdminCalls:
             quarantined_files=store.quarantined_files,
         )
 
-    async def Backup(self, m: pb.BackupRequest, call: Call) -> pb.BackupResponse:
+    async def backup(self, m: pb.BackupRequest, call: Call) -> pb.BackupResponse:
         """See the contract."""
         size_bytes, sequence = await self._admin.backup(m.path, call)
         return pb.BackupResponse(path=m.path, size_bytes=size_bytes, sequence=sequence)
 
-    async def Verify(self, m: pb.VerifyRequest, call: Call) -> pb.VerifyResponse:
+    async def verify(self, m: pb.VerifyRequest, call: Call) -> pb.VerifyResponse:
         """See the contract."""
         del m
         found = await self._admin.verify(call)
-        return pb.VerifyResponse(
-            ok=not found.problems, problems=found.problems, memories=found.memories, records=found.records
-        )
+        return pb.VerifyResponse(ok=not found.problems, problems=found.problems, memories=found.memories, records=found.records)
 
-    async def Rebuild(self, m: pb.RebuildRequest, call: Call) -> pb.RebuildResponse:
+    async def rebuild(self, m: pb.RebuildRequest, call: Call) -> pb.RebuildResponse:
         """See the contract."""
         del m, call
         records, memories = await self._admin.rebuild()
         return pb.RebuildResponse(records=records, memories=memories)
 
-    async def Drain(self, m: pb.DrainRequest, call: Call) -> pb.DrainResponse:
+    async def drain(self, m: pb.DrainRequest, call: Call) -> pb.DrainResponse:
         """See the contract."""
         del call
         if not 0 <= m.grace_s <= _GRACE_S:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable
+from contextlib import aclosing
 
 from hydramind.v1 import memory_pb2 as pb
 from hydramind_daemon.rpc import errors, from_proto, to_proto
@@ -32,9 +33,9 @@ async def _given_batch(answer: pb.RememberBatchResponse) -> pb.RememberBatchResp
 class MemoryStreams(MemoryCalls):
     """MemoryService with its streaming writes."""
 
-    async def RememberBatch(
+    async def remember_batch(
         self, source: AsyncIterator[pb.RememberBatchRequest], call: Call
-    ) -> AsyncIterator[pb.RememberBatchResponse]:
+    ) -> AsyncGenerator[pb.RememberBatchResponse, None]:
         """See the contract."""
         transfer = self._services.transfer
         index = -1
@@ -50,8 +51,9 @@ class MemoryStreams(MemoryCalls):
                 return _given_batch(pb.RememberBatchResponse(index=at, error=item_error(error)))
             return self._batch_answer(at, pending[0], pending[1], request, call)
 
-        async for answer in pipelined(source, begin):
-            yield answer
+        async with aclosing(pipelined(source, begin)) as answers:
+            async for answer in answers:
+                yield answer
 
     async def _batch_answer(
         self, at: int, future: asyncio.Future[Committed], scope: object, request: RememberRequest, call: Call
@@ -62,7 +64,7 @@ class MemoryStreams(MemoryCalls):
             return pb.RememberBatchResponse(index=at, error=item_error(error))
         return pb.RememberBatchResponse(index=at, remembered=to_proto.remembered(done))
 
-    async def Import(self, source: AsyncIterator[pb.ImportRequest], call: Call) -> AsyncIterator[pb.ImportResponse]:
+    async def import_(self, source: AsyncIterator[pb.ImportRequest], call: Call) -> AsyncGenerator[pb.ImportResponse, None]:
         """See the contract."""
         transfer = self._services.transfer
         run: ImportRun | None = None
@@ -79,8 +81,9 @@ class MemoryStreams(MemoryCalls):
             except HydraMindError as error:
                 return _given(pb.ImportResponse(line=record.line, error=item_error(error)))
 
-        async for answer in pipelined(source, begin):
-            yield answer
+        async with aclosing(pipelined(source, begin)) as answers:
+            async for answer in answers:
+                yield answer
         if run is not None:
             for refused in await transfer.finish_import(run, call):
                 yield pb.ImportResponse(line=refused.position, error=item_error(refused.error))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
 from hydramind.v1 import event_pb2 as pb
@@ -24,7 +24,7 @@ class EventCalls:
     def __init__(self, services: Services) -> None:
         self._services = services
 
-    async def Watch(self, m: pb.WatchRequest, call: Call) -> AsyncIterator[pb.WatchResponse]:
+    async def watch(self, m: pb.WatchRequest, call: Call) -> AsyncGenerator[pb.WatchResponse, None]:
         """See the contract."""
         del call
         cursor = m.cursor if m.HasField("cursor") else None

@@ -79,9 +79,7 @@ def forget(m: memory_pb2.ForgetRequest) -> ForgetRequest:
 
 def resolve(m: memory_pb2.ResolveConflictRequest) -> ResolveRequest:
     """Request of resolve."""
-    return ResolveRequest(
-        m.memory_id, m.other_id, _DISMISSED.get(m.verdict), m.reason, scope(m.scope), m.idempotency_key
-    )
+    return ResolveRequest(m.memory_id, m.other_id, _DISMISSED.get(m.verdict), m.reason, scope(m.scope), m.idempotency_key)
 
 
 def purge(m: memory_pb2.PurgeRequest) -> PurgeRequest:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import AsyncIterator, Awaitable, Callable
+import keyword
+import re
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, Final
 
@@ -25,7 +27,7 @@ CEILING_S: Final = 60.0
 
 Context = grpc.aio.ServicerContext[Any, Any]
 UnaryMethod = Callable[[Any, Call], Awaitable[Message]]
-StreamMethod = Callable[[Any, Call], AsyncIterator[Message]]
+StreamMethod = Callable[[Any, Call], AsyncGenerator[Message, None]]
 
 
 @functools.lru_cache(1_024)
@@ -39,6 +41,7 @@ def actor_of(data: bytes) -> Actor:
 
 
 _NOBODY: Final = Actor()
+_CAPITAL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def _actor(context: Context) -> Actor:
@@ -46,6 +49,12 @@ def _actor(context: Context) -> Actor:
         if key == ACTOR_KEY:
             return actor_of(value if isinstance(value, bytes) else value.encode())
     return _NOBODY
+
+
+def method_name(rpc: str) -> str:
+    """`RememberBatch` → `remember_batch`; `Import` → `import_`, as Python has a statement of that name."""
+    name = _CAPITAL.sub("_", rpc).lower()
+    return name + "_" if keyword.iskeyword(name) else name
 
 
 class Guard:
@@ -56,7 +65,7 @@ class Guard:
 
     def method(self, calls: object, described: MethodDescriptor) -> Callable[[Any, Context], Awaitable[Any]]:
         """One guarded method."""
-        inner = getattr(calls, described.name)
+        inner = getattr(calls, method_name(described.name))
         if described.server_streaming:
             return self._stream(inner)
         return self._unary(inner, free=described.name == "GetServerInfo")
@@ -99,9 +108,10 @@ class Guard:
             activity.begin()
             try:
                 call, _ = self._call(context, ceiling=False)
-                async with aclosing(method(request, call)) as answers:  # type: ignore[type-var]
+                async with aclosing(method(request, call)) as answers:
                     async for answer in answers:
-                        await context.write(answer)
+                        if not await _written(context, answer):
+                            return
             except HydraMindError as error:
                 await errors.abort(context, error)
             except BaseExceptionGroup as group:
@@ -119,10 +129,10 @@ _FREE: Final = Call()
 
 def _first(group: BaseExceptionGroup[BaseException]) -> HydraMindError:
     """The error of a stream whose parts ran in a task group."""
-    ours = group.subgroup(HydraMindError)
-    while isinstance(ours, BaseExceptionGroup):
-        ours = ours.exceptions[0]
-    return ours if isinstance(ours, HydraMindError) else errors.internal(group)
+    one: BaseException = group
+    while isinstance(one, BaseExceptionGroup):
+        one = one.exceptions[0]
+    return one if isinstance(one, HydraMindError) else errors.internal(one)
 
 
 def servicer_class(name: str, base: type, service: ServiceDescriptor) -> type[Any]:
@@ -141,3 +151,12 @@ def _forward(name: str) -> Callable[[Any, Any, Context], Awaitable[Any]]:
 
     forward.__name__ = name
     return forward
+
+
+async def _written(context: Context, answer: Message) -> bool:
+    """False when the caller has gone: gRPC then fails the write, and nobody is left to tell."""
+    try:
+        await context.write(answer)
+    except grpc.aio.BaseError:
+        return False
+    return True

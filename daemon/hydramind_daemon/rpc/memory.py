@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from hydramind.v1 import memory_pb2 as pb
 from hydramind_daemon.rpc import from_proto, to_proto
@@ -19,11 +19,11 @@ class MemoryCalls:
         self._changing = services.changing
         self._looking = services.looking
 
-    async def Remember(self, m: pb.RememberRequest, call: Call) -> pb.RememberResponse:
+    async def remember(self, m: pb.RememberRequest, call: Call) -> pb.RememberResponse:
         """See the contract."""
         return to_proto.remembered(await self._changing.remember(from_proto.remember(m), call))
 
-    async def Revise(self, m: pb.ReviseRequest, call: Call) -> pb.ReviseResponse:
+    async def revise(self, m: pb.ReviseRequest, call: Call) -> pb.ReviseResponse:
         """See the contract."""
         done = await self._changing.revise(from_proto.revise(m), call)
         return pb.ReviseResponse(
@@ -32,7 +32,7 @@ class MemoryCalls:
             dependents=done.outcome.dependents,
         )
 
-    async def Recall(self, m: pb.RecallRequest, call: Call) -> pb.RecallResponse:
+    async def recall(self, m: pb.RecallRequest, call: Call) -> pb.RecallResponse:
         """See the contract."""
         found = await self._services.recalling.recall(from_proto.recall(m), call, self._services.now())
         return pb.RecallResponse(
@@ -51,13 +51,13 @@ class MemoryCalls:
             near_scopes=found.near_scopes,
         )
 
-    async def Timeline(self, m: pb.TimelineRequest, call: Call) -> pb.TimelineResponse:
+    async def timeline(self, m: pb.TimelineRequest, call: Call) -> pb.TimelineResponse:
         """See the contract."""
         page = await self._services.timelines.timeline(from_proto.timeline(m), call)
         facts = [pb.TimelineFact(memory=to_proto.memory(fact.memory), reason=fact.reason) for fact in page.facts]
         return pb.TimelineResponse(facts=facts, next_page_token=page.next_token, scope=to_proto.scope_info(page.scope))
 
-    async def TraceMemory(self, m: pb.TraceMemoryRequest, call: Call) -> pb.TraceMemoryResponse:
+    async def trace_memory(self, m: pb.TraceMemoryRequest, call: Call) -> pb.TraceMemoryResponse:
         """See the contract."""
         trace = await self._services.tracing.trace(from_proto.trace(m), call)
         return pb.TraceMemoryResponse(
@@ -67,7 +67,7 @@ class MemoryCalls:
             scope=to_proto.scope_info(trace.scope),
         )
 
-    async def CheckConflict(self, m: pb.CheckConflictRequest, call: Call) -> pb.CheckConflictResponse:
+    async def check_conflict(self, m: pb.CheckConflictRequest, call: Call) -> pb.CheckConflictResponse:
         """See the contract."""
         check = await self._services.explaining.check(m.content, tuple(m.entities), from_proto.scope(m.scope), call)
         return pb.CheckConflictResponse(
@@ -80,7 +80,7 @@ class MemoryCalls:
             scope=to_proto.scope_info(check.scope),
         )
 
-    async def ExplainTrust(self, m: pb.ExplainTrustRequest, call: Call) -> pb.ExplainTrustResponse:
+    async def explain_trust(self, m: pb.ExplainTrustRequest, call: Call) -> pb.ExplainTrustResponse:
         """See the contract."""
         why = await self._services.explaining.explain(m.memory_id, from_proto.scope(m.scope), m.as_of, m.known_at, call)
         return pb.ExplainTrustResponse(
@@ -96,7 +96,7 @@ class MemoryCalls:
             scope=to_proto.scope_info(why.scope),
         )
 
-    async def Forget(self, m: pb.ForgetRequest, call: Call) -> pb.ForgetResponse:
+    async def forget(self, m: pb.ForgetRequest, call: Call) -> pb.ForgetResponse:
         """See the contract."""
         done = await self._changing.forget(from_proto.forget(m), call)
         return pb.ForgetResponse(
@@ -109,7 +109,7 @@ class MemoryCalls:
             version=done.outcome.version,
         )
 
-    async def ResolveConflict(self, m: pb.ResolveConflictRequest, call: Call) -> pb.ResolveConflictResponse:
+    async def resolve_conflict(self, m: pb.ResolveConflictRequest, call: Call) -> pb.ResolveConflictResponse:
         """See the contract."""
         done = await self._changing.resolve(from_proto.resolve(m), call)
         verdict = pb.CONFLICT_VERDICT_DISMISSED if done.outcome.dismissed else pb.CONFLICT_VERDICT_STANDS
@@ -123,7 +123,7 @@ class MemoryCalls:
             sequence=done.seq,
         )
 
-    async def Purge(self, m: pb.PurgeRequest, call: Call) -> pb.PurgeResponse:
+    async def purge(self, m: pb.PurgeRequest, call: Call) -> pb.PurgeResponse:
         """See the contract."""
         done = await self._changing.purge(from_proto.purge(m), call)
         return pb.PurgeResponse(
@@ -135,19 +135,17 @@ class MemoryCalls:
             dry_run=done.dry_run,
         )
 
-    async def GetMemory(self, m: pb.GetMemoryRequest, call: Call) -> pb.GetMemoryResponse:
+    async def get_memory(self, m: pb.GetMemoryRequest, call: Call) -> pb.GetMemoryResponse:
         """See the contract."""
         one = await self._looking.get(m.memory_id, from_proto.scope(m.scope), m.known_at, call)
         return pb.GetMemoryResponse(
             memory=to_proto.memory(one.memory), derived_from=one.derived_from, scope=to_proto.scope_info(one.scope)
         )
 
-    async def ListMemories(self, m: pb.ListMemoriesRequest, call: Call) -> pb.ListMemoriesResponse:
+    async def list_memories(self, m: pb.ListMemoriesRequest, call: Call) -> pb.ListMemoriesResponse:
         """See the contract."""
         statuses = from_proto.statuses(m.statuses, "statuses")
-        page = await self._looking.memories(
-            from_proto.scope(m.scope), statuses, m.entity, m.page_size, m.page_token, call
-        )
+        page = await self._looking.memories(from_proto.scope(m.scope), statuses, m.entity, m.page_size, m.page_token, call)
         return pb.ListMemoriesResponse(
             memories=[to_proto.memory(view) for view in page.memories],
             next_page_token=page.next_token,
@@ -155,7 +153,7 @@ class MemoryCalls:
             total=page.total,
         )
 
-    async def ListScopes(self, m: pb.ListScopesRequest, call: Call) -> pb.ListScopesResponse:
+    async def list_scopes(self, m: pb.ListScopesRequest, call: Call) -> pb.ListScopesResponse:
         """See the contract."""
         page = await self._looking.scopes(m.page_size, m.page_token, call)
         rows = [
@@ -169,19 +167,15 @@ class MemoryCalls:
         ]
         return pb.ListScopesResponse(scopes=rows, next_page_token=page.next_token)
 
-    async def ListEntities(self, m: pb.ListEntitiesRequest, call: Call) -> pb.ListEntitiesResponse:
+    async def list_entities(self, m: pb.ListEntitiesRequest, call: Call) -> pb.ListEntitiesResponse:
         """See the contract."""
         page = await self._looking.entities(from_proto.scope(m.scope), m.contains, m.page_size, m.page_token, call)
         rows = [pb.EntitySummary(name=row.name, kind=row.kind, memories=row.memories) for row in page.entities]
-        return pb.ListEntitiesResponse(
-            entities=rows, next_page_token=page.next_token, scope=to_proto.scope_info(page.scope)
-        )
+        return pb.ListEntitiesResponse(entities=rows, next_page_token=page.next_token, scope=to_proto.scope_info(page.scope))
 
-    async def ListConflicts(self, m: pb.ListConflictsRequest, call: Call) -> pb.ListConflictsResponse:
+    async def list_conflicts(self, m: pb.ListConflictsRequest, call: Call) -> pb.ListConflictsResponse:
         """See the contract."""
-        page = await self._looking.conflicts(
-            from_proto.scope(m.scope), m.include_dismissed, m.page_size, m.page_token, call
-        )
+        page = await self._looking.conflicts(from_proto.scope(m.scope), m.include_dismissed, m.page_size, m.page_token, call)
         verdicts = {"stands": pb.CONFLICT_VERDICT_STANDS, "dismissed": pb.CONFLICT_VERDICT_DISMISSED}
         rows = [
             pb.ConflictPair(
@@ -195,11 +189,9 @@ class MemoryCalls:
             )
             for pair in page.pairs
         ]
-        return pb.ListConflictsResponse(
-            conflicts=rows, next_page_token=page.next_token, scope=to_proto.scope_info(page.scope)
-        )
+        return pb.ListConflictsResponse(conflicts=rows, next_page_token=page.next_token, scope=to_proto.scope_info(page.scope))
 
-    async def GetNeighborhood(self, m: pb.GetNeighborhoodRequest, call: Call) -> pb.GetNeighborhoodResponse:
+    async def get_neighborhood(self, m: pb.GetNeighborhoodRequest, call: Call) -> pb.GetNeighborhoodResponse:
         """See the contract."""
         around = await self._services.tracing.neighborhood(
             m.memory_id, from_proto.scope(m.scope), m.hops, m.limit, m.known_at, call
@@ -211,7 +203,7 @@ class MemoryCalls:
             scope=to_proto.scope_info(around.scope),
         )
 
-    async def GetScopeStats(self, m: pb.GetScopeStatsRequest, call: Call) -> pb.GetScopeStatsResponse:
+    async def get_scope_stats(self, m: pb.GetScopeStatsRequest, call: Call) -> pb.GetScopeStatsResponse:
         """See the contract."""
         stats = await self._looking.stats(from_proto.scope(m.scope), call)
         counts = stats.counts
@@ -223,7 +215,7 @@ class MemoryCalls:
             last_write_at=to_proto.maybe_timestamp(counts.last_write_at),
         )
 
-    async def Export(self, m: pb.ExportRequest, call: Call) -> AsyncIterator[pb.ExportResponse]:
+    async def export(self, m: pb.ExportRequest, call: Call) -> AsyncGenerator[pb.ExportResponse, None]:
         """See the contract."""
         async for one in self._services.transfer.export(from_proto.export(m), call):
             yield pb.ExportResponse(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from typing import Final, TypeVar
 
 from hydramind_daemon.services.transfer import WINDOW
@@ -14,9 +14,7 @@ T = TypeVar("T")
 _END: Final = object()
 
 
-async def pipelined(
-    source: AsyncIterator[S], begin: Callable[[S], Awaitable[Awaitable[T]]]
-) -> AsyncIterator[T]:
+async def pipelined(source: AsyncIterator[S], begin: Callable[[S], Awaitable[Awaitable[T]]]) -> AsyncGenerator[T, None]:
     """Call `begin` on each element in order, and answer what the begun work gives, in order.
 
     `begin` prepares an element and answers what to wait for; reading goes on meanwhile, at most a window ahead. Both must

@@ -54,17 +54,12 @@ def scope_info(scope: ScopeAnswer) -> common_pb2.ScopeInfo:
 
 def actor(who: Actor) -> common_pb2.Actor:
     """Who called."""
-    return common_pb2.Actor(
-        client_name=who.client_name, client_version=who.client_version, pid=who.pid, session=who.session
-    )
+    return common_pb2.Actor(client_name=who.client_name, client_version=who.client_version, pid=who.pid, session=who.session)
 
 
 def entities(links: Iterable[EntityLink]) -> list[common_pb2.EntityLink]:
     """Entities of a memory."""
-    return [
-        common_pb2.EntityLink(name=link.name, kind=link.kind, **{"from": _ORIGIN[link.origin]})  # type: ignore[arg-type]
-        for link in links
-    ]
+    return [common_pb2.EntityLink(name=link.name, kind=link.kind, **{"from": _ORIGIN[link.origin]}) for link in links]
 
 
 def memory(view: MemoryView) -> common_pb2.Memory:
@@ -110,16 +105,12 @@ def conflict(view: ConflictView) -> common_pb2.Conflict:
 
 def decay(outcome: DecayOutcome) -> common_pb2.Decay:
     """A dependent that lost trust."""
-    return common_pb2.Decay(
-        memory_id=outcome.memory_id, hop=outcome.hop, before_trust=outcome.before, after_trust=outcome.after
-    )
+    return common_pb2.Decay(memory_id=outcome.memory_id, hop=outcome.hop, before_trust=outcome.before, after_trust=outcome.after)
 
 
 def withdrawn(outcomes: Iterable[WithdrawnOutcome]) -> list[memory_pb2.Withdrawn]:
     """Drops that were withdrawn."""
-    return [
-        memory_pb2.Withdrawn(memory_id=w.memory_id, before_trust=w.before, after_trust=w.after, hop=w.hop) for w in outcomes
-    ]
+    return [memory_pb2.Withdrawn(memory_id=w.memory_id, before_trust=w.before, after_trust=w.after, hop=w.hop) for w in outcomes]
 
 
 def remembered(done: Remembered) -> memory_pb2.RememberResponse:
@@ -199,9 +190,7 @@ def edge(view: EdgeView) -> common_pb2.MemoryEdge:
 
 def _vertex(vertex: Vertex) -> memory_pb2.TraceVertex:
     status = common_pb2.MEMORY_STATUS_UNSPECIFIED if vertex.status is None else STATUS[vertex.status]
-    return memory_pb2.TraceVertex(
-        id=vertex.id, kind=vertex.kind, label=vertex.label, trust_score=vertex.trust, status=status
-    )
+    return memory_pb2.TraceVertex(id=vertex.id, kind=vertex.kind, label=vertex.label, trust_score=vertex.trust, status=status)
 
 
 def path(one: Path) -> memory_pb2.TracePath:

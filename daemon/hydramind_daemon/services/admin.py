@@ -63,9 +63,7 @@ class Verification:
 class Admin:
     """Use cases of operators."""
 
-    def __init__(
-        self, store: Store, locks: ScopeLocks, clock: Clock, readers: Readers, writer: Writer, hub: EventHub
-    ) -> None:
+    def __init__(self, store: Store, locks: ScopeLocks, clock: Clock, readers: Readers, writer: Writer, hub: EventHub) -> None:
         self._store = store
         self._locks = locks
         self._clock = clock

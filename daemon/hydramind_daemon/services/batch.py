@@ -90,12 +90,13 @@ class BatchRunner:
         """Plan, apply and commit; after a failure of the store every command fails alike and nothing is kept."""
         result = BatchResult(seq=self._last_seq)
         try:
+            failed = self._look(jobs)
             batch = self._store.begin()
         except Exception as error:  # noqa: BLE001 - the writer outlives every fault of the store
             return self._all_failed(jobs, error)
         try:
             for job in jobs:
-                result.done.append((job, self._one(batch, job, result)))
+                result.done.append((job, failed.get(job) or self._one(batch, job, result)))
             if result.wrote:
                 batch.commit()
             else:
@@ -104,7 +105,22 @@ class BatchRunner:
             batch.rollback()
             return self._all_failed(jobs, error.__cause__ if isinstance(error, _TransactionLostError) else error)
         self._last_seq = result.seq
+        self._recent.committed()
         return result
+
+    def _look(self, jobs: Sequence[Job]) -> dict[Job, HydraMindError]:
+        """The text work of the batch, before its transaction; answers the jobs that failed at it."""
+        failed: dict[Job, HydraMindError] = {}
+        wanting = [(job, job.look) for job in jobs if job.look is not None]
+        if not wanting:
+            return failed
+        with self._store.read() as view:
+            for job, look in wanting:
+                try:
+                    look(view)
+                except Exception as error:  # noqa: BLE001 - a fault of one command must not end the others
+                    failed[job] = as_error(error)
+        return failed
 
     def _all_failed(self, jobs: Sequence[Job], error: BaseException | None) -> BatchResult:
         self._recent.take_back(self._last_seq)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
 
 from hydramind_daemon.services import validate
@@ -15,9 +15,9 @@ from hydramind_daemon.services.answers import (
 )
 from hydramind_daemon.services.context import Call, ScopeAnswer
 from hydramind_daemon.services.echo import RECALL_SOURCE, EchoGuard, Recalled, echo_of
-from hydramind_daemon.services.jobs import Committed, Job, Planner
+from hydramind_daemon.services.jobs import Committed, Job, Look, Planner
 from hydramind_daemon.services.ports import IdSource, ReadView
-from hydramind_daemon.services.prepare import PreparedClaim, Text
+from hydramind_daemon.services.prepare import SHORT_CHARS, PreparedClaim, Text
 from hydramind_daemon.services.readers import Readers
 from hydramind_daemon.services.requests import ForgetRequest, PurgeRequest, RememberRequest, ResolveRequest, ReviseRequest
 from hydramind_daemon.services.scopes import Scopes
@@ -81,17 +81,21 @@ class Changing:
         source = validate.short(request.source, "source")
         valid_from = validate.time(request.valid_from, "valid_from")
         key = validate.key(request.idempotency_key)
-        scope = await self._scopes.for_write(request.scope, call)
+        scope = await self._scopes.for_write(request.scope)
         session = call.actor.session
-        claim, echo = await self._readers.compute(
-            lambda: self._prepared(scope.scope, content, explicit, session, source), call.deadline
-        )
+        claim = await self.analysed(scope.scope, content, explicit, call)
+        recent = self._writer.recent
+        echo: int | None = None
+
+        def look(view: ReadView) -> None:
+            nonlocal echo
+            claim.look(view, recent.claims)
+            echo = self._echo(view, claim, session, source)
 
         def plan(snapshot: Snapshot, now: Instant) -> tuple[Plan, Outcome]:
             again = echo if echo is not None and _current(snapshot, echo) else None
-            command = Remember(
-                scope.scope, claim.claim_on(snapshot), call.actor, source, parents, valid_from, echo_of=again
-            )
+            new = claim.claim_on(snapshot, recent)
+            command = Remember(scope.scope, new, call.actor, source, parents, valid_from, echo_of=again)
             return rules.remember(snapshot, command, now, self._writer.rules)
 
         fields: Mapping[str, Scalar | Sequence[str]] = {
@@ -102,7 +106,7 @@ class Changing:
             "source": source,
             "valid_from": valid_from,
         }
-        return self._job("remember", scope.scope, call, plan, key, fields), scope
+        return self.job("remember", scope.scope, call, plan, key, fields, look), scope
 
     async def revise(self, request: ReviseRequest, call: Call) -> Remembered:
         """Replace a memory."""
@@ -124,8 +128,9 @@ class Changing:
         if version < 0:
             raise InvalidArgument.of("expected_version", "is negative; give the version you read, or 0 for no check")
         key = validate.key(request.idempotency_key)
-        scope = await self._scopes.for_write(request.scope, call)
-        claim = await self._readers.compute(lambda: self._prepared_revision(scope.scope, memory_id, content), call.deadline)
+        scope = await self._scopes.for_write(request.scope)
+        claim = await self.analysed(scope.scope, content, (), call)
+        recent = self._writer.recent
         fields: Mapping[str, Scalar | Sequence[str]] = {
             "memory_id": memory_id,
             "content": content,
@@ -136,27 +141,32 @@ class Changing:
             "expected_version": version,
         }
 
+        def look(view: ReadView) -> None:
+            old = view.find(memory_id)
+            inherited = view.links([old.key]).get(old.key, ()) if old is not None and old.scope == scope.scope else ()
+            claim.look(view, recent.claims, inherited)
+
         def plan(snapshot: Snapshot, now: Instant) -> tuple[Plan, Outcome]:
             old = rules.existing(snapshot, scope.scope, memory_id)
-            new = claim.claim_on(snapshot, snapshot.entities(old.key))
+            new = claim.claim_on(snapshot, recent, snapshot.entities(old.key))
             command = Revise(scope.scope, memory_id, new, call.actor, reason, source, valid_from, version)
             return rules.revise(snapshot, command, now, self._writer.rules)
 
-        return self._job("revise", scope.scope, call, plan, key, fields), scope
+        return self.job("revise", scope.scope, call, plan, key, fields, look), scope
 
     async def forget(self, request: ForgetRequest, call: Call) -> Forgotten:
         """Take a memory out of recall."""
         memory_id = validate.memory_id(request.memory_id)
         reason = validate.short(request.reason, "reason")
         key = validate.key(request.idempotency_key)
-        scope = await self._scopes.for_write(request.scope, call)
+        scope = await self._scopes.for_write(request.scope)
         command = Forget(scope.scope, memory_id, reason)
 
         def plan(snapshot: Snapshot, now: Instant) -> tuple[Plan, Outcome]:
             return withdraw.forget(snapshot, command, now, self._writer.rules)
 
         fields: Mapping[str, Scalar] = {"memory_id": memory_id, "scope": scope.scope, "reason": reason}
-        done = await self._writer.submit(self._job("forget", scope.scope, call, plan, key, fields))
+        done = await self._writer.submit(self.job("forget", scope.scope, call, plan, key, fields))
         return Forgotten(_outcome(done, ForgetOutcome), scope, done.seq, done.replayed)
 
     async def resolve(self, request: ResolveRequest, call: Call) -> Resolved:
@@ -167,7 +177,7 @@ class Changing:
             raise InvalidArgument.of("verdict", "is not stated; say stands or dismissed")
         reason = validate.short(request.reason, "reason", required=True)
         key = validate.key(request.idempotency_key)
-        scope = await self._scopes.for_write(request.scope, call)
+        scope = await self._scopes.for_write(request.scope)
         command = Resolve(scope.scope, memory_id, other_id, request.dismissed, reason)
 
         def plan(snapshot: Snapshot, now: Instant) -> tuple[Plan, Outcome]:
@@ -180,7 +190,7 @@ class Changing:
             "reason": reason,
             "scope": scope.scope,
         }
-        done = await self._writer.submit(self._job("resolve", scope.scope, call, plan, key, fields))
+        done = await self._writer.submit(self.job("resolve", scope.scope, call, plan, key, fields))
         return Resolved(_outcome(done, ResolveOutcome), scope, done.seq, done.replayed)
 
     async def purge(self, request: PurgeRequest, call: Call) -> Purged:
@@ -196,14 +206,14 @@ class Changing:
             scope = await self._scopes.for_read(request.scope, call)
             found = await self._readers.read(lambda view: _would_purge(view, scope.scope, ids), call.deadline)
             return Purged(PurgeOutcome(found, scope.scope), scope, 0, replayed=False, dry_run=True)
-        scope = await self._scopes.for_write(request.scope, call)
+        scope = await self._scopes.for_write(request.scope)
         command = Purge(scope.scope, ids, reason)
 
         def plan(snapshot: Snapshot, now: Instant) -> tuple[Plan, Outcome]:
             return withdraw.purge(snapshot, command, now, self._writer.rules)
 
         fields: Mapping[str, Scalar | Sequence[str]] = {"memory_ids": ids, "scope": scope.scope, "reason": reason}
-        done = await self._writer.submit(self._job("purge", scope.scope, call, plan, key, fields))
+        done = await self._writer.submit(self.job("purge", scope.scope, call, plan, key, fields))
         return Purged(_outcome(done, PurgeOutcome), scope, done.seq, done.replayed)
 
     async def remembered(self, done: Committed, scope: ScopeAnswer, content: str, call: Call) -> Remembered:
@@ -221,25 +231,14 @@ class Changing:
         return Remembered(outcome, scope, done.seq, done.replayed, conflicts)
 
     def claim(self, scope: str, content: str, explicit: tuple[str, ...]) -> PreparedClaim:
-        """A claim with the text work that needs no store."""
-        return PreparedClaim(self._ids.memory_id(), scope, Text.of(content), explicit, self._classifier, self._writer.recent)
+        """A claim that nothing was done for yet."""
+        return PreparedClaim(self._ids.memory_id(), scope, content, explicit, self._classifier)
 
-    # --- on a reader thread
-
-    def _prepared(
-        self, scope: str, content: str, explicit: tuple[str, ...], session: str, source: str
-    ) -> tuple[PreparedClaim, int | None]:
+    async def analysed(self, scope: str, content: str, explicit: tuple[str, ...], call: Call) -> PreparedClaim:
+        """A claim; a long content is analysed here, on a reader thread, a short one when its batch looks at it."""
         claim = self.claim(scope, content, explicit)
-        with self._readers.view() as view:
-            claim.look(view)
-            return claim, self._echo(view, claim, session, source)
-
-    def _prepared_revision(self, scope: str, memory_id: str, content: str) -> PreparedClaim:
-        claim = self.claim(scope, content, ())
-        with self._readers.view() as view:
-            old = view.find(memory_id)
-            inherited = view.links([old.key]).get(old.key, ()) if old is not None and old.scope == scope else ()
-            claim.look(view, inherited)
+        if len(content) > SHORT_CHARS:
+            claim.analysed = await self._readers.compute(lambda: Text.of(content), call.deadline)
         return claim
 
     def _echo(self, view: ReadView, claim: PreparedClaim, session: str, source: str) -> int | None:
@@ -248,7 +247,7 @@ class Changing:
             recalled += _alike(view, claim)
         return echo_of(claim.text, recalled) if recalled else None
 
-    def _job(
+    def job(
         self,
         method: str,
         scope: str,
@@ -256,14 +255,17 @@ class Changing:
         plan: Planner,
         key: str,
         fields: Mapping[str, Scalar | Sequence[str]],
+        look: Look | None = None,
     ) -> Job:
+        """A command with the hash of its request."""
         digest = request_hash(method, fields) if key else b""
-        return Job(method, scope, call.actor, plan, key, digest, call.deadline)
+        return Job(method, scope, call.actor, plan, key, digest, call.deadline, look)
 
 
-def _outcome(done: Committed, kind: Callable[..., O]) -> O:
-    assert isinstance(done.outcome, kind)  # type: ignore[arg-type]
-    return done.outcome
+def _outcome(done: Committed, kind: type[O]) -> O:
+    outcome: object = done.outcome
+    assert isinstance(outcome, kind)
+    return outcome
 
 
 def _current(snapshot: Snapshot, key: int) -> bool:

@@ -34,9 +34,13 @@ class ScopeAnswer:
     scope_from: ScopeSource
 
 
+NOBODY = Actor()
+"""A caller that says nothing of itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """Who calls, and until when (seconds of the monotonic clock; None: no limit)."""
 
-    actor: Actor = Actor()
+    actor: Actor = NOBODY
     deadline: float | None = None

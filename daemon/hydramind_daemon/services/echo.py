@@ -6,6 +6,7 @@ a memory recalled in its session says: the same terms but for a few plain words,
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -56,7 +57,7 @@ def repeats(new: Text, old: Text) -> bool:
 def _names(content: str) -> frozenset[str]:
     """Words that begin with a capital, the first of each sentence aside; and words in another script or with signs."""
     words = content.split()
-    inner = (word for before, word in zip(words, words[1:], strict=False) if before[-1:] not in ".!?:")
+    inner = (word for before, word in itertools.pairwise(words) if before[-1:] not in ".!?:")
     return frozenset(word.strip(".,;:!?\"'()").casefold() for word in inner if not word[:1].islower() and word[:1].isalpha())
 
 

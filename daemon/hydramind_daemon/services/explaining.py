@@ -13,7 +13,7 @@ from hydramind_daemon.services.context import Call, ScopeAnswer, ScopeRef
 from hydramind_daemon.services.looking import existing
 from hydramind_daemon.services.moments import Moment
 from hydramind_daemon.services.ports import PastDrop, PastEvent, ReadView
-from hydramind_daemon.services.prepare import PreparedClaim
+from hydramind_daemon.services.prepare import PreparedClaim, read_claims
 from hydramind_daemon.services.readers import Readers
 from hydramind_daemon.services.scopes import Scopes
 from hydramind_daemon.services.writer import Writer
@@ -107,15 +107,13 @@ class Explaining:
         def work() -> ConflictCheck:
             claim = self._changing.claim(scope.scope, text, explicit)
             with self._readers.view() as view:
-                claim.look(view)
+                claim.look(view, read_claims)
                 return _check(view, claim, scope, self._writer.rules)
 
         return await self._readers.compute(work, call.deadline)
 
 
-def _explanation(
-    view: ReadView, key: int, known: int | None, scope: ScopeAnswer, rules: TrustRules
-) -> Explanation:
+def _explanation(view: ReadView, key: int, known: int | None, scope: ScopeAnswer, rules: TrustRules) -> Explanation:
     record = view.records([key], known)[key]
     drops = view.drops_on(key, known)
     standing = tuple(drop for drop in drops if drop.withdrawn_at is None)
@@ -220,16 +218,20 @@ def _would_fall(
     decays = falls(preview, reached, cause, rules)
     names = ids_of(view, [fallen.state.key for fallen in decays])
     conflicts = tuple(
-        _in_words(claim, found[fallen.state.key], records[fallen.state.key].content, records[fallen.state.key].memory_id,
-                  fallen.drop.before, fallen.drop.after)
+        _in_words(
+            claim,
+            found[fallen.state.key],
+            records[fallen.state.key].content,
+            records[fallen.state.key].memory_id,
+            fallen.drop.before,
+            fallen.drop.after,
+        )
         for fallen in reversed(hits)
     )
     return conflicts, tuple(DecayOutcome(names[f.state.key], f.drop.hop, f.drop.before, f.drop.after) for f in decays)
 
 
-def _in_words(
-    claim: PreparedClaim, found: FoundConflict, old: str, memory_id: str, before: float, after: float
-) -> ConflictView:
+def _in_words(claim: PreparedClaim, found: FoundConflict, old: str, memory_id: str, before: float, after: float) -> ConflictView:
     spans = found.spans
     new_piece = claim.text.content[spans.new_start : spans.new_end]
     words = conflict_words(found.reason_code, new_piece, old[spans.old_start : spans.old_end])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncGenerator, Callable, Collection
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
@@ -132,7 +132,7 @@ class EventHub:
         if self._position < self._last_seq() and read:
             self.committed(self._last_seq())
 
-    async def watch(self, cursor: int | None, scopes: Collection[str], heartbeat_s: float) -> AsyncIterator[Message]:
+    async def watch(self, cursor: int | None, scopes: Collection[str], heartbeat_s: float) -> AsyncGenerator[Message, None]:
         """Events after a cursor (None: only new ones), heartbeats in between. Raises ResourceExhausted."""
         if len(self._subscribers) >= self._most:
             raise ResourceExhausted(f"{self._most} watches are open; close one", reason="TOO_MANY_WATCHES")
@@ -158,7 +158,7 @@ class EventHub:
         finally:
             self._subscribers.discard(subscriber)
 
-    async def _backlog(self, start: int, until: int, scopes: Collection[str] | None) -> AsyncIterator[PastEvent | Resync]:
+    async def _backlog(self, start: int, until: int, scopes: Collection[str] | None) -> AsyncGenerator[PastEvent | Resync, None]:
         at = start
         while at < until and not self._ending.is_set():
             read = partial(_page, after=at, scopes=scopes)
@@ -173,7 +173,7 @@ class EventHub:
                 return
             at = events[-1].seq
 
-    async def _live(self, subscriber: _Subscriber, cursor: int, heartbeat_s: float) -> AsyncIterator[Message]:
+    async def _live(self, subscriber: _Subscriber, cursor: int, heartbeat_s: float) -> AsyncGenerator[Message, None]:
         at = cursor
         while True:
             while (event := subscriber.take()) is not None:

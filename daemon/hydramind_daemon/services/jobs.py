@@ -6,10 +6,14 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from hydramind_daemon.services.ports import ReadView
 from hydramind_domain.model import Actor, Instant
 from hydramind_domain.outcomes import Outcome
 from hydramind_domain.plan import Plan
 from hydramind_domain.snapshot import Snapshot
+
+Look = Callable[[ReadView], None]
+"""Looks at the store before the batch, on the writer thread: text work, candidates, verdicts."""
 
 Planner = Callable[[Snapshot, Instant], tuple[Plan, Outcome]]
 """Plans a command on the state that its predecessors left; runs on the writer thread."""
@@ -35,6 +39,7 @@ class Job:
     key: str = ""
     request_hash: bytes = b""
     deadline: float | None = None
+    look: Look | None = None
     future: asyncio.Future[Committed] | None = None
 
     @property

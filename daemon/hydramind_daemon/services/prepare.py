@@ -6,7 +6,7 @@ are looked at (semantics: Conflict check).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -30,6 +30,13 @@ ENTITIES: Final = 64
 """Most entities of one memory."""
 
 
+Claims = Callable[[ReadView, Collection[int]], Mapping[int, Claim]]
+"""Where the claims of candidates come from: read anew, or kept."""
+
+SHORT_CHARS: Final = 16_384
+"""Longer contents are analysed on a reader thread, so that they hold up neither the loop nor the writer."""
+
+
 @dataclass(slots=True)
 class Text:
     """What depends on the content alone."""
@@ -48,7 +55,8 @@ class Text:
         claim = analyse_claim(content[:CLAIM_CHARS])
         terms, length = index_terms(content)
         index = IndexTerms(terms, length, slot_terms(claim))
-        return cls(content, normalise_content(content), claim, index, ngrams_to_look_up(content[:CLAIM_CHARS]), is_suspicious(content))
+        ngrams = ngrams_to_look_up(content[:CLAIM_CHARS])
+        return cls(content, normalise_content(content), claim, index, ngrams, is_suspicious(content))
 
 
 def entity_links(text: Text, explicit: Sequence[str], known: Mapping[str, str]) -> tuple[EntityLink, ...]:
@@ -66,12 +74,6 @@ def entity_links(text: Text, explicit: Sequence[str], known: Mapping[str, str]) 
     return tuple(links.values())
 
 
-def asked_norms(text: Text, explicit: Sequence[str]) -> tuple[str, ...]:
-    """Normal forms to look up among the entities that a scope knows."""
-    forms = (mention.norm for mention in extract_entities(text.content, ()))
-    return tuple(dict.fromkeys([*map(normalise_entity, explicit), *forms, *text.ngrams]))
-
-
 @dataclass(slots=True)
 class PreparedClaim:
     """A claim with its text work, and the verdicts so far (None: no conflict) by key of the candidate.
@@ -81,33 +83,37 @@ class PreparedClaim:
 
     memory_id: str
     scope: str
-    text: Text
+    content: str
     explicit: tuple[str, ...]
     classifier: ConflictClassifier
-    recent: Recent
+    analysed: Text | None = None
     seq: int = -1
-    looked_up: tuple[str, ...] = ()
     known: dict[str, str] = field(default_factory=dict)
     links: tuple[EntityLink, ...] = ()
     verdicts: dict[int, FoundConflict | None] = field(default_factory=dict)
     checked: int = 0
     skipped: int = 0
 
-    def look(self, view: ReadView, inherited: Sequence[EntityLink] = ()) -> None:
+    @property
+    def text(self) -> Text:
+        """The text work, done when first asked for."""
+        if self.analysed is None:
+            self.analysed = Text.of(self.content)
+        return self.analysed
+
+    def look(self, view: ReadView, claims: Claims, inherited: Sequence[EntityLink] = ()) -> None:
         """Look at the store before the batch: known entities, candidates, verdicts."""
         self.seq = view.sequence
-        self.looked_up = asked_norms(self.text, self.explicit)
-        self._know(view.known_entities(self.scope, self.looked_up) if self.looked_up else {})
+        self._know(view.known_entities(self.scope, self._asked()))
         keys, self.skipped = self._candidates(view, inherited)
         self.checked = len(keys)
         if keys:
-            records = view.records(keys)
-            self._judge({key: records[key].content for key in keys if key in records})
+            self._judge(claims(view, keys))
 
-    def claim_on(self, snapshot: Snapshot, inherited: Sequence[EntityLink] = ()) -> NewClaim:
+    def claim_on(self, snapshot: Snapshot, recent: Recent, inherited: Sequence[EntityLink] = ()) -> NewClaim:
         """The claim as it is to be planned, on the state that the batch has reached."""
-        if self.recent.covers(self.seq):
-            self._catch_up(inherited)
+        if recent.covers(self.seq):
+            self._catch_up(recent, inherited)
         else:
             self._look_again(snapshot, inherited)
         found = [verdict for _, verdict in sorted(self.verdicts.items()) if verdict is not None]
@@ -115,22 +121,26 @@ class PreparedClaim:
         conflicts = tuple(found[-CANDIDATES:])
         return NewClaim(self.memory_id, text.content, text.norm, self.links, conflicts, text.suspicious, text.index)
 
-    def _catch_up(self, inherited: Sequence[EntityLink]) -> None:
+    def _asked(self) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*map(normalise_entity, self.explicit), *self.text.ngrams]))
+
+    def _catch_up(self, recent: Recent, inherited: Sequence[EntityLink]) -> None:
         """What was added since the look, from memory."""
-        later = list(self.recent.since(self.seq, self.scope))
+        later = list(recent.since(self.seq, self.scope))
         if not later:
             return
         names = {norm: name for added in reversed(later) for norm, name in added.names.items()}
-        self._know({norm: names[norm] for norm in self.looked_up if norm in names and norm not in self.known})
+        self._know({norm: names[norm] for norm in self._asked() if norm in names and norm not in self.known})
         norms = {link.norm for link in (*self.links, *inherited)}
         slots = frozenset(self.text.index.slot_terms)
-        self._judge({a.key: a.content for a in later if a.key not in self.verdicts and shares(a, norms, slots)})
+        self._judge({a.key: a.claim for a in later if a.key not in self.verdicts and shares(a, norms, slots)})
 
     def _look_again(self, snapshot: Snapshot, inherited: Sequence[EntityLink]) -> None:
         """As `look`, on the batch's own state; verdicts that are there are kept."""
-        self._know(snapshot.known_entities(self.scope, self.looked_up) if self.looked_up else {})
+        self._know(snapshot.known_entities(self.scope, self._asked()))
         keys, self.skipped = self._candidates(snapshot, inherited)
-        self._judge({key: snapshot.record(key).content for key in keys if key not in self.verdicts})
+        new = [key for key in keys if key not in self.verdicts]
+        self._judge({key: analyse_claim(snapshot.record(key).content[:CLAIM_CHARS]) for key in new})
 
     def _know(self, names: Mapping[str, str]) -> None:
         if names or not self.links:
@@ -144,11 +154,17 @@ class PreparedClaim:
             return (), 0
         return state.conflict_candidates(self.scope, norms, slots, CANDIDATES)
 
-    def _judge(self, contents: Mapping[int, str]) -> None:
-        for key, content in contents.items():
-            verdict = self.classifier.classify(self.text.claim, analyse_claim(content[:CLAIM_CHARS]))
+    def _judge(self, claims: Mapping[int, Claim]) -> None:
+        mine = self.text.claim
+        for key, claim in claims.items():
+            verdict = self.classifier.classify(mine, claim)
             if verdict is None:
                 self.verdicts[key] = None
                 continue
             spans = Spans(verdict.new_start, verdict.new_end, verdict.old_start, verdict.old_end)
             self.verdicts[key] = FoundConflict(key, verdict.reason_code, conflict_phrase(verdict.reason_code), spans)
+
+
+def read_claims(view: ReadView, keys: Collection[int]) -> Mapping[int, Claim]:
+    """What memories claim, read anew."""
+    return {key: analyse_claim(record.content[:CLAIM_CHARS]) for key, record in view.records(keys).items()}

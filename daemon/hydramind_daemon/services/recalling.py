@@ -215,9 +215,7 @@ class _Search:
         self._truncated = found.truncated and budget == BUDGET
         return found.rows
 
-    def _scored(
-        self, plan: QueryPlan, rows: Sequence[RecallRow], *, only_entities: bool
-    ) -> tuple[list[_Scored], list[_Scored]]:
+    def _scored(self, plan: QueryPlan, rows: Sequence[RecallRow], *, only_entities: bool) -> tuple[list[_Scored], list[_Scored]]:
         """Candidates that hold at the time asked for, and the others; those that can be answered support each other."""
         inside: list[RecallRow] = []
         outside: list[RecallRow] = []

@@ -67,7 +67,7 @@ class Scopes:
 
         return ScopeAnswer(await self._readers.read(look, call.deadline), ref.source or ScopeSource.PROJECT)
 
-    async def for_write(self, ref: ScopeRef, call: Call) -> ScopeAnswer:
+    async def for_write(self, ref: ScopeRef) -> ScopeAnswer:
         """The scope of a write; a project folder seen for the first time is mapped for good."""
         known = self._known(ref)
         if known is not None:

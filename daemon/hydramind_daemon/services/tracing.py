@@ -126,9 +126,7 @@ class Tracing:
 
         return await self._readers.read(read, call.deadline)
 
-    async def neighborhood(
-        self, memory_id: str, ref: ScopeRef, hops: int, limit: int, known_at: str, call: Call
-    ) -> Neighborhood:
+    async def neighborhood(self, memory_id: str, ref: ScopeRef, hops: int, limit: int, known_at: str, call: Call) -> Neighborhood:
         """What lies around a memory."""
         wanted = validate.memory_id(memory_id)
         distance = validate.number(hops, "hops", 1, HOPS)
@@ -195,9 +193,7 @@ class _Trail:
 class _Walk:
     """Breadth-first over one view; what a caller may not see is cut before anything is counted."""
 
-    def __init__(
-        self, view: ReadView, scope: str, relations: frozenset[str], as_of: Instant | None, known: int | None
-    ) -> None:
+    def __init__(self, view: ReadView, scope: str, relations: frozenset[str], as_of: Instant | None, known: int | None) -> None:
         self._view = view
         self._scope = scope
         self._relations = relations

@@ -9,7 +9,7 @@ and `known_at` goes by the log: a restored store knew nothing before it was rest
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -156,9 +156,9 @@ class Transfer:
         self._writer.coming()
         try:
             ref = ScopeRef(name=record.scope) if record.scope else run.scope
-            scope = await self._scopes.for_write(ref, call)
+            scope = await self._scopes.for_write(ref)
             checked = self._check(record, scope.scope, restore=run.restore)
-            claim = await self._readers.compute(lambda: self._looked(run, checked), call.deadline)
+            claim = await self._changing.analysed(checked.scope, record.content, checked.explicit, call)
             return self._writer.submit(self._import_job(run, checked, claim, call))
         finally:
             self._writer.came()
@@ -225,24 +225,21 @@ class Transfer:
             created_at,
         )
 
-    def _looked(self, run: ImportRun, checked: _Checked) -> PreparedClaim:
+    def _look(self, view: ReadView, run: ImportRun, checked: _Checked, claim: PreparedClaim) -> None:
         """The text work, and what earlier runs made of the ids that the record names."""
         record, scope = checked.record, checked.scope
-        claim = self._changing.claim(scope, record.content, checked.explicit)
-        with self._readers.view() as view:
-            claim.look(view)
-            mine = view.stored_answer(scope, "import", checked.key)
-            for name in filter(None, (record.external_id, record.supersedes, *record.derived_from)):
-                stored = view.stored_answer(scope, "import", name) if (scope, name) not in run.ids else None
-                outcome = outcome_codec.decode(stored.outcome) if stored is not None else None
-                if isinstance(outcome, RememberOutcome):
-                    run.ids[scope, name] = outcome.memory_id
-        if mine is not None and mine.request_hash == checked.digest and record.derived_from:
+        claim.look(view, self._writer.recent.claims)
+        for name in filter(None, (record.external_id, record.supersedes, *record.derived_from)):
+            stored = view.stored_answer(scope, "import", name) if (scope, name) not in run.ids else None
+            outcome = outcome_codec.decode(stored.outcome) if stored is not None else None
+            if isinstance(outcome, RememberOutcome):
+                run.ids[scope, name] = outcome.memory_id
+        mine = view.stored_answer(scope, "import", checked.key) if record.derived_from else None
+        if mine is not None and mine.request_hash == checked.digest:
             # An earlier run may have ended before it came to the late edges.
             outcome = outcome_codec.decode(mine.outcome)
             assert isinstance(outcome, RememberOutcome)
             run.late.append((record.line, scope, outcome.memory_id, record.derived_from))
-        return claim
 
     def _import_job(self, run: ImportRun, checked: _Checked, claim: PreparedClaim, call: Call) -> Job:
         record, scope = checked.record, checked.scope
@@ -256,7 +253,7 @@ class Transfer:
                 missing = record.derived_from
             else:
                 command = Remember(
-                    scope, claim.claim_on(snapshot), call.actor, record.source, there,
+                    scope, claim.claim_on(snapshot, self._writer.recent), call.actor, record.source, there,
                     checked.valid_from, checked.valid_to, checked.created_at,
                 )  # fmt: skip
                 planned = rules.remember(snapshot, command, now, self._writer.rules)
@@ -267,7 +264,10 @@ class Transfer:
                 run.late.append((record.line, scope, memory_id, record.derived_from))
             return planned
 
-        return Job("import", scope, call.actor, plan, checked.key, checked.digest, call.deadline)
+        def look(view: ReadView) -> None:
+            self._look(view, run, checked, claim)
+
+        return Job("import", scope, call.actor, plan, checked.key, checked.digest, call.deadline, look)
 
     def _plan_revision(
         self, snapshot: Snapshot, run: ImportRun, checked: _Checked, claim: PreparedClaim, now: Instant, call: Call
@@ -276,14 +276,14 @@ class Transfer:
         old_id = run.ids.get((checked.scope, record.supersedes), record.supersedes)
         old = rules.existing(snapshot, checked.scope, old_id, "supersedes")
         command = Revise(
-            checked.scope, old.memory_id, claim.claim_on(snapshot, snapshot.entities(old.key)), call.actor,
+            checked.scope, old.memory_id, claim.claim_on(snapshot, self._writer.recent, snapshot.entities(old.key)), call.actor,
             record.reason or "import", record.source, checked.valid_from, 0, checked.created_at,
         )  # fmt: skip
         return rules.revise(snapshot, command, now, self._writer.rules)
 
     # --- export
 
-    async def export(self, request: ExportRequest, call: Call) -> AsyncIterator[Exported]:
+    async def export(self, request: ExportRequest, call: Call) -> AsyncGenerator[Exported, None]:
         """Memories in commit order, all as one and the same sequence saw them."""
         moment = Moment.of(request.as_of, request.known_at)
         scope = None if request.every_scope else (await self._scopes.for_read(request.scope, call)).scope
@@ -348,9 +348,7 @@ def _visible_ids(view: ReadView, keys: set[int], known: int | None, every_status
     return {key: record.memory_id for key, record in view.records(keys, known).items() if record.status not in gone}
 
 
-def _parents(
-    snapshot: Snapshot, run: ImportRun, scope: str, wanted: Sequence[str]
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _parents(snapshot: Snapshot, run: ImportRun, scope: str, wanted: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Parents that are there, as ids of memories, and those that are not (yet)."""
     there, missing = [], []
     for name in wanted:

@@ -34,6 +34,7 @@ MOST_WAITING: Final = 4_096
 """Commands that may wait before new ones are refused."""
 
 _IDLE_S: Final = 1.0
+_GAP_S: Final = 0.002
 _BLOCKED_RETRY_S: Final = 0.02
 _FAILED_RETRY_S: Final = 1.0
 _ANSWER_MARGIN_S: Final = 0.1
@@ -78,6 +79,7 @@ class Writer:
         self._mailbox: Mailbox | None = None
         self._on_commit: Callable[[int], None] = lambda _seq: None
         self._coming = 0
+        self._crowd = 1
         self._waiting = 0
         self._ending = False
         self._resting = False
@@ -195,6 +197,7 @@ class Writer:
         """Commands of the next batch. A lone caller is not kept waiting for company that is not on its way."""
         jobs: list[Job] = []
         closes_at = 0.0
+        crowd = self._crowd
         item = self._first()
         while True:
             if isinstance(item, _Call):
@@ -205,16 +208,15 @@ class Writer:
             elif item is not _NOTHING:
                 closes_at = closes_at or self._clock.monotonic() + self._pace.wait_s
                 jobs.append(item)
-            if len(jobs) >= self._pace.most:
-                return jobs
-            item = self._next(closes_at)
+            item = self._next(closes_at, alone=len(jobs) >= crowd) if len(jobs) < self._pace.most else _NOTHING
             if item is _NOTHING:
+                self._crowd = max(len(jobs), crowd // 2)
                 return jobs
 
     def _first(self) -> _Item:
         """The first item of a batch, or nothing when there is other work."""
         if self._ending:
-            return self._next(0.0)
+            return self._get(0.0)
         if self._blocked:
             return self._get(_BLOCKED_RETRY_S)
         if self._follow_ups:
@@ -227,12 +229,15 @@ class Writer:
             self._rest()
         return item
 
-    def _next(self, closes_at: float) -> _Item:
-        """What is queued already, or comes in time while others are on their way."""
+    def _next(self, closes_at: float, *, alone: bool) -> _Item:
+        """What is queued already, or comes soon while others are on their way.
+
+        Callers that were together in the last batch come back together: as many are waited for, a little.
+        """
         item = self._get(0.0)
-        if item is not _NOTHING or self._coming <= 0:
+        if item is not _NOTHING or (alone and self._coming <= 0):
             return item
-        return self._get(closes_at - self._clock.monotonic())
+        return self._get(min(closes_at - self._clock.monotonic(), _GAP_S))
 
     def _get(self, wait_s: float) -> _Item:
         try:
