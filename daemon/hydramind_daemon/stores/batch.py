@@ -33,9 +33,15 @@ _PENDING_CHARS: Final = 4 << 20
 class SqliteBatch:
     """`WriteBatch`. After any error of the store nothing of the batch is kept and every further call raises that error."""
 
-    def __init__(self, writer: Writer, finished: Callable[[bool], None]) -> None:
+    def __init__(
+        self,
+        writer: Writer,
+        finished: Callable[[bool], None],
+        translated: Callable[[apsw.Error], HydraMindError] = translate,
+    ) -> None:
         self._writer = writer
         self._finished = finished
+        self._translated = translated
         self._pending: list[Unit] = []
         self._pending_ids: set[str] = set()
         self._pending_chars = 0
@@ -54,6 +60,12 @@ class SqliteBatch:
     def connection(self) -> apsw.Connection:
         """The write connection."""
         return self._writer.connection
+
+    def failed(self, error: apsw.Error) -> HydraMindError:
+        """End the batch because of an error of the store; that error, to be raised."""
+        self._lost = self._translated(error)
+        self._take_back()
+        return self._lost
 
     def next_key(self) -> int:
         """Key of the next new memory."""
@@ -177,9 +189,7 @@ class SqliteBatch:
         try:
             return action()
         except apsw.Error as error:
-            self._lost = translate(error)
-            self._take_back()
-            raise self._lost from error
+            raise self.failed(error) from error
 
     def _raise_lost(self) -> None:
         if self._lost is not None:

@@ -30,6 +30,10 @@ class Durability:
     vfs: str | None = None
 
 
+QUICK: Final = Durability(fsync=False)
+"""For files that do not outlive the process."""
+
+
 def connect(path: Path, durability: Durability, *, reader: bool = False, page_size: int = 4_096) -> apsw.Connection:
     """Open the file. Raises apsw.Error."""
     flags = apsw.SQLITE_OPEN_READWRITE | (0 if reader else apsw.SQLITE_OPEN_CREATE)

@@ -18,6 +18,7 @@ LOG: Final[dict[str, str]] = {
  forgotten = 0, purged = 0""",
     "memories": "SELECT count(*) FROM memories",
     "set missing": "INSERT INTO meta VALUES('missing_sequences', ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value",
+    "set floor": "INSERT INTO meta VALUES('sequence_floor', ?) ON CONFLICT(name) DO UPDATE SET value = excluded.value",
     "missing": "SELECT value FROM meta WHERE name = 'missing_sequences'",
     "projects": "SELECT json_group_array(json_array(root, scope)) FROM projects",
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 import apsw
@@ -13,6 +13,7 @@ from hydramind_daemon.stores.connection import Bindings, dumps, rows, value
 from hydramind_daemon.stores.errors import translate
 from hydramind_daemon.stores.packing import ORIGINS, STATUSES, actor_of, entity_id
 from hydramind_daemon.stores.read_sql import EDGES, PLAIN, TIMED, Timed
+from hydramind_domain.errors import HydraMindError
 from hydramind_domain.model import Drop, EntityLink, MemoryRecord, MemoryState
 
 _CONTESTS: Final = 20
@@ -24,8 +25,9 @@ _BEYOND_LIMIT: Final = 64
 class Connected:
     """A connection inside a transaction."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, translated: Callable[[apsw.Error], HydraMindError] = translate) -> None:
         self._connection = connection
+        self._translated = translated
         self._bounds: dict[int, int] = {}
 
     def _check(self) -> None:
@@ -36,7 +38,7 @@ class Connected:
         try:
             return rows(self._connection, sql, bindings)
         except apsw.Error as error:
-            raise translate(error) from error
+            raise self._translated(error) from error
 
     def ask(self, sql: str, bindings: Bindings = ()) -> list[Any]:
         """The rows of a statement, for the writer's own questions."""
@@ -47,7 +49,7 @@ class Connected:
         try:
             return value(self._connection, sql, bindings)
         except apsw.Error as error:
-            raise translate(error) from error
+            raise self._translated(error) from error
 
     def _bound(self, known: int) -> int:
         """Largest memory key after a commit."""

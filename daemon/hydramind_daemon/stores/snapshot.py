@@ -15,6 +15,7 @@ from hydramind_daemon.stores.connection import dumps
 from hydramind_daemon.stores.read_sql import PLAIN
 from hydramind_daemon.stores.reads import GraphReads
 from hydramind_daemon.stores.writer import claim_item
+from hydramind_domain.errors import HydraMindError
 from hydramind_domain.model import Drop, EntityLink, MemoryRecord, MemoryState
 
 
@@ -24,6 +25,10 @@ class Pending(Protocol):
     @property
     def connection(self) -> apsw.Connection:
         """The write connection."""
+        ...
+
+    def failed(self, error: apsw.Error) -> HydraMindError:
+        """End the batch because of an error of the store; that error, to be raised."""
         ...
 
     def next_key(self) -> int:
@@ -52,7 +57,7 @@ class BatchSnapshot:
 
     def __init__(self, batch: Pending) -> None:
         self._batch = batch
-        self._reads = GraphReads(batch.connection)
+        self._reads = GraphReads(batch.connection, batch.failed)
 
     def _settled(self, keys: Collection[int] = ()) -> GraphReads:
         """Reads, once everything that the keys (all, when none are named) depend on is written."""

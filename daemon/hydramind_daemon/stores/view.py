@@ -14,7 +14,7 @@ from hydramind_daemon.stores.connection import run
 from hydramind_daemon.stores.errors import translate
 from hydramind_daemon.stores.lists import ListReads
 from hydramind_daemon.stores.read_sql import PLAIN
-from hydramind_domain.errors import Unavailable
+from hydramind_domain.errors import HydraMindError, Unavailable
 
 LONGEST_S: Final = 5.0
 """A read transaction keeps the write-ahead log from starting over."""
@@ -25,8 +25,13 @@ _STEPS_BETWEEN_CHECKS: Final = 1_000_000
 class SqliteView(ListReads):
     """`ReadView`."""
 
-    def __init__(self, connection: apsw.Connection, ends_at: float) -> None:
-        super().__init__(connection)
+    def __init__(
+        self,
+        connection: apsw.Connection,
+        ends_at: float,
+        translated: Callable[[apsw.Error], HydraMindError] = translate,
+    ) -> None:
+        super().__init__(connection, translated)
         self._ends_at = ends_at
         self.sequence = 0
         self.sequence = int(self._value(PLAIN["sequence"]))
@@ -42,8 +47,14 @@ class SqliteView(ListReads):
 class Readers:
     """Connections for reading: made on demand, kept for the next reader, at most `most` at a time."""
 
-    def __init__(self, connect: Callable[[], apsw.Connection], most: int = 8) -> None:
+    def __init__(
+        self,
+        connect: Callable[[], apsw.Connection],
+        translated: Callable[[apsw.Error], HydraMindError] = translate,
+        most: int = 8,
+    ) -> None:
         self._connect = connect
+        self._translated = translated
         self._idle: list[apsw.Connection] = []
         self._busy: dict[apsw.Connection, float] = {}
         self._slots = threading.BoundedSemaphore(most)
@@ -70,8 +81,8 @@ class Readers:
             connection.set_progress_handler(lambda: time.monotonic() > ends_at, _STEPS_BETWEEN_CHECKS)
             run(connection, "BEGIN")
         except apsw.Error as error:
-            raise translate(error) from error
-        return SqliteView(connection, ends_at)
+            raise self._translated(error) from error
+        return SqliteView(connection, ends_at, self._translated)
 
     def _take(self, ends_at: float) -> apsw.Connection:
         with self._lock:
@@ -82,7 +93,7 @@ class Readers:
             try:
                 connection = self._connect()
             except apsw.Error as error:
-                raise translate(error) from error
+                raise self._translated(error) from error
         with self._lock:
             self._busy[connection] = ends_at
         return connection

@@ -53,7 +53,8 @@ FLUSH: Final = f"INSERT INTO flush_input VALUES({', '.join('?' for _ in FLUSH_PA
 
 WRITES: Final[dict[str, str]] = {
     **{f"flush {name}": step.replace(f"NEW.{name}", "?") for name, step in _FLUSH_STEPS.items()},
-    "position": """SELECT json_array(coalesce(max(seq), 0), coalesce((SELECT at FROM log ORDER BY seq DESC LIMIT 1), 0),
+    "position": """SELECT json_array(max(coalesce(max(seq), 0),
+ coalesce((SELECT value FROM meta WHERE name = 'sequence_floor'), 0)), coalesce((SELECT at FROM log ORDER BY seq DESC LIMIT 1), 0),
  coalesce((SELECT max(key) FROM facts), 0), coalesce((SELECT max(id) FROM terms), 0)) FROM log""",
     "term ids": "SELECT json_group_array(json_array(t.term, t.id)) FROM json_each(?) j CROSS JOIN terms t ON t.term = j.value",
     "scope": "SELECT json_array(id, written, counted_block) FROM scopes WHERE name = ?",
