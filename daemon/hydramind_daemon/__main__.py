@@ -16,6 +16,9 @@ signal.signal(signal.SIGINT, _leave)
 signal.signal(signal.SIGHUP, signal.SIG_IGN)
 signal.signal(signal.SIGUSR1, signal.SIG_IGN)
 
+# structlog would load it for tracebacks in colour; the daemon draws nothing, and it costs memory and much of the start.
+sys.modules["rich"] = None  # type: ignore[assignment]
+
 from hydramind_daemon.main import main  # noqa: E402 - see above
 
 if __name__ == "__main__":

@@ -15,9 +15,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from hydramind_daemon.services.ports import LockOutcome
+if TYPE_CHECKING:  # the instance lock is taken before anything of the domain is loaded
+    from hydramind_daemon.services.ports import LockOutcome
 
 _OPEN_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _FLOCK_LINUX = "hhqqi4x"  # short l_type, l_whence; off_t l_start, l_len; pid_t l_pid
@@ -102,11 +103,13 @@ class ScopeLocks:
         self._max_open = max_open
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
 
-    def try_acquire(self, scopes: Collection[str]) -> LockOutcome:
+    def try_acquire(self, scopes: Collection[str]) -> "LockOutcome":
         """Take the locks of `scopes` without waiting, in sorted order; keeps those that were free.
 
         Raises OSError when a lock file cannot be made or locked for another reason than a holder.
         """
+        from hydramind_daemon.services.ports import LockOutcome
+
         held: set[str] = set()
         blocked: dict[str, int] = {}
         for scope in sorted(set(scopes)):

@@ -189,4 +189,4 @@ def test_event_loop_is_the_one_that_was_set(
 def test_nothing_slow_is_imported_before_the_lock_is_held() -> None:
     code = "import sys; import hydramind_daemon.main; print(sorted({m.partition('.')[0] for m in sys.modules}))"
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert {"grpc", "apsw", "google", "uvloop"} & set(eval(out.stdout)) == set()
+    assert {"grpc", "apsw", "google", "uvloop", "hydramind_domain"} & set(eval(out.stdout)) == set()
