@@ -15,7 +15,7 @@ import click
 from hydramind import local, settings
 from hydramind_cli.context import Shell, command
 from hydramind_cli.exit_codes import ExitCode
-from hydramind_cli.output import Output, clean, duration, size
+from hydramind_cli.output import Output, clean, count, duration, size
 from hydramind_client import model as m
 from hydramind_client import spawn
 from hydramind_client.errors import DeadlineExceeded, FailedPrecondition, Unavailable
@@ -59,7 +59,7 @@ def _draw_status(out: Output, answer: m.ServerStatus) -> None:
             "disk",
             f"{size(answer.disk_free_bytes)} free",
         ),
-        ("memories", f"{answer.memories:,} in {answer.scopes:,} scopes, sequence {answer.sequence:,}"),
+        ("memories", f"{answer.memories:,} in {count(answer.scopes, 'scope')}, sequence {answer.sequence:,}"),
         ("work", f"{answer.queue_length} waiting, {answer.pending_cascades} spreading, {answer.watchers} watching"),
         ("resident", size(answer.rss_bytes)),
         ("locked scopes", ", ".join(answer.locked_scopes)),

@@ -8,7 +8,7 @@ import click
 
 from hydramind_cli import draw
 from hydramind_cli.context import Shell, command
-from hydramind_cli.output import clean, day, minute
+from hydramind_cli.output import clean, count, day, minute
 from hydramind_client import model as m
 
 _AS_OF = click.option("--as-of", metavar="TIME", help="Only what held at this time.")
@@ -230,7 +230,7 @@ def stats_command(shell: Shell) -> None:
     for status in m.Status:
         out.line(out.status(status), f"  {getattr(answer, status.value)}")
     out.line(
-        f"{answer.entities} entities, {answer.standing_conflicts} standing contradictions, "
+        f"{count(answer.entities, 'entity', 'entities')}, {count(answer.standing_conflicts, 'standing contradiction')}, "
         f"last write {day(answer.last_write_at) or 'never'}"
     )
     draw.scope_line(out, answer.scope, answer.scope_from)

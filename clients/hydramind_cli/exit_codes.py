@@ -51,6 +51,6 @@ _BY_CLASS: tuple[tuple[type[errors.HydraMindError], ExitCode], ...] = (
 def exit_code_of(error: errors.HydraMindError) -> ExitCode:
     """Exit status for an error; a daemon that died while it started passes its own on."""
     stated = error.metadata.get("exit_code", "")
-    if stated.isdigit() and int(stated) in set(ExitCode) and int(stated) != ExitCode.OK:
+    if stated.isdigit() and int(stated) in set(ExitCode) and int(stated) >= ExitCode.USAGE:
         return ExitCode(int(stated))
     return next((code for kind, code in _BY_CLASS if isinstance(error, kind)), ExitCode.FAILED)

@@ -273,9 +273,14 @@ def minute(moment: datetime | None) -> str:
     return rfc3339(moment.replace(microsecond=0)).replace("T", " ") if moment else ""
 
 
-def size(count: int) -> str:
+def count(number: int, one: str, many: str = "") -> str:
+    """A number with its word: `1 memory`, `2 memories`."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def size(size_bytes: int) -> str:
     """Bytes for people."""
-    value = float(count)
+    value = float(size_bytes)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if value < 1024:
             return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"

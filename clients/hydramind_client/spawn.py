@@ -7,7 +7,7 @@ Everything here blocks; `AsyncClient` runs it in a thread.
 """
 
 # Reason: paths come as text from hydramind.local and go to system calls.
-# ruff: noqa: PTH113, PTH123
+# ruff: noqa: PTH113, PTH116, PTH123
 
 from __future__ import annotations
 
@@ -118,6 +118,7 @@ class _Start:
         self.begun = time.monotonic()
         self.lock_fd = -1
         self.tried_unit = False
+        self.log_start = _size_of(where.addresses.log_file)
 
     @property
     def waited_s(self) -> float:
@@ -275,7 +276,7 @@ class _Start:
         )
 
     def _log_note(self) -> str:
-        words = log_tail(self.addresses.log_file)
+        words = log_tail(self.addresses.log_file, since=self.log_start)
         return f": {words} (log: {self.addresses.log_file})" if words else f" (log: {self.addresses.log_file})"
 
 
@@ -300,12 +301,19 @@ def _alive(pid: int) -> bool:
     return True
 
 
-def log_tail(path: str, lines: int = 3) -> str:
-    """The last lines of a daemon's log in words; empty when there is none."""
+def _size_of(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def log_tail(path: str, lines: int = 3, since: int = 0) -> str:
+    """The last lines of a daemon's log after byte `since`, in words; empty when there are none."""
     try:
         with open(path, "rb") as file:
             file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - _TAIL_BYTES))
+            file.seek(max(since, file.tell() - _TAIL_BYTES))
             found = file.read().decode("utf-8", "replace").strip().splitlines()
     except OSError:
         return ""
@@ -313,10 +321,13 @@ def log_tail(path: str, lines: int = 3) -> str:
 
 
 def _in_words(line: str) -> str:
-    """The event of a JSON log line, or the line itself."""
+    """The event of a JSON log line, with the last line of its traceback; or the line itself."""
     try:
         record = json.loads(line)
     except ValueError:
         return line
     event = record.get("event") if isinstance(record, dict) else None
-    return event if isinstance(event, str) else line
+    if not isinstance(event, str):
+        return line
+    trace = str(record.get("exception", "")).strip().splitlines()
+    return f"{event}: {trace[-1]}" if trace else event

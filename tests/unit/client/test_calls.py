@@ -32,7 +32,9 @@ def test_arguments_reach_the_daemon_in_the_order_of_the_contract(client: Client,
 def test_an_answer_is_typed_and_keeps_every_number(client: Client, daemon: FakeDaemon):
     def answer(request, context):
         found = remembered(duplicate=True)
-        found.conflicts.add(memory_id="m-0", reason_code="negation", before_trust=1.0, after_trust=0.6, new_span={"start": 1, "end": 4})
+        found.conflicts.add(
+            memory_id="m-0", reason_code="negation", before_trust=1.0, after_trust=0.6, new_span={"start": 1, "end": 4}
+        )
         found.decayed.add(memory_id="m-2", hop=2, before_trust=1.0, after_trust=0.7)
         link = found.entities.add(name="Gateway", kind="name")
         setattr(link, "from", common_pb2.ENTITY_ORIGIN_EXTRACTED)
@@ -118,7 +120,9 @@ def failing(times: int, code: grpc.StatusCode, reason: str):
 @pytest.mark.parametrize(
     ("code", "reason"), [(grpc.StatusCode.UNAVAILABLE, "SCOPE_LOCKED"), (grpc.StatusCode.ABORTED, "DRAINING")]
 )
-def test_an_unavailable_daemon_and_a_draining_one_are_tried_again_with_the_same_key(client: Client, daemon: FakeDaemon, code, reason):
+def test_an_unavailable_daemon_and_a_draining_one_are_tried_again_with_the_same_key(
+    client: Client, daemon: FakeDaemon, code, reason
+):
     daemon.answers["Remember"] = failing(2, code, reason)
     assert client.remember("A fact.").memory_id == "m-1"
     keys = {request.idempotency_key for request in daemon.calls("Remember")}
@@ -134,7 +138,9 @@ def test_three_tries_are_all(client: Client, daemon: FakeDaemon):
     assert caught.value.idempotency_key == ""  # the daemon said no in its own words: nothing was stored
 
 
-@pytest.mark.parametrize("code", [grpc.StatusCode.ABORTED, grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.RESOURCE_EXHAUSTED])
+@pytest.mark.parametrize(
+    "code", [grpc.StatusCode.ABORTED, grpc.StatusCode.FAILED_PRECONDITION, grpc.StatusCode.RESOURCE_EXHAUSTED]
+)
 def test_other_errors_are_never_tried_again(client: Client, daemon: FakeDaemon, code):
     daemon.answers["Revise"] = lambda request, context: abort(context, code, "no", "VERSION_MISMATCH")
     with pytest.raises(errors.HydraMindError):
@@ -199,14 +205,18 @@ def test_an_older_daemon_is_refused_and_left_running(daemon: FakeDaemon):
 
 def test_messages_of_sixteen_mebibytes_pass(client: Client, daemon: FakeDaemon):
     big = "x" * (10 * 1024 * 1024)
-    daemon.answers["ExplainTrust"] = lambda request, context: memory_pb2.ExplainTrustResponse(memory_id="m", explanation=big, status=1)
+    daemon.answers["ExplainTrust"] = lambda request, context: memory_pb2.ExplainTrustResponse(
+        memory_id="m", explanation=big, status=1
+    )
     assert len(client.explain_trust("m").explanation) == len(big)
 
 
 def test_a_batch_gives_one_outcome_each_in_order(client: Client, daemon: FakeDaemon):
     def answer(request, context):
         if request.remember.content == "bad":
-            return memory_pb2.RememberBatchResponse(index=1, error={"code": 3, "reason": "BLANK", "message": "no", "field": "content"})
+            return memory_pb2.RememberBatchResponse(
+                index=1, error={"code": 3, "reason": "BLANK", "message": "no", "field": "content"}
+            )
         return memory_pb2.RememberBatchResponse(index=0, remembered=remembered())
 
     daemon.answers["RememberBatch"] = answer
@@ -315,7 +325,9 @@ def test_times_come_back_exact_to_the_microsecond(moment: datetime):
 
 
 def test_a_scope_of_the_caller_is_used_when_a_call_names_none(daemon: FakeDaemon, tmp_path):
-    with Client(spawn=False, environ={"HYDRAMIND_SCOPE": "from-env", "HYDRAMIND_HOME": str(daemon.socket.parent.parent)}) as client:
+    with Client(
+        spawn=False, environ={"HYDRAMIND_SCOPE": "from-env", "HYDRAMIND_HOME": str(daemon.socket.parent.parent)}
+    ) as client:
         client.get_scope_stats()
         client.get_scope_stats("named")
         client.get_scope_stats(ScopeRef(project_root="/p", source=m.ScopeSource.PROJECT))
@@ -345,6 +357,7 @@ def test_a_deadline_is_spent_by_all_tries_together(monkeypatch: pytest.MonkeyPat
     now = [100.0]
     monkeypatch.setattr(wire.time, "monotonic", lambda: now[0])
     attempts = wire.Attempts(10.0, "", writes=False)
+    attempts.restart_clock()
     now[0] += 4
     assert attempts.left_s == 6
     now[0] += 7
