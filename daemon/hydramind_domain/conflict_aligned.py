@@ -80,7 +80,10 @@ def _soft_words(clause: Clause) -> set[str]:
 def _about_something(clause: Clause) -> bool:
     """One bare word, or "I" and a verb, is too little to be a claim."""
     content = [token for token in clause.core if not token.key.startswith("@")]
-    return len(content) >= 2 or (len(content) == 1 and content[0].capital is False and clause.copular)
+    if len(content) != 1:
+        return len(content) >= 2
+    ours = "@we" in clause.stems and not clause.past
+    return ours or bool(clause.have) or (clause.copular and not content[0].capital)
 
 
 def _negation_span(clause: Clause) -> tuple[int, int]:
@@ -253,6 +256,8 @@ def _number_is_value(clause: Clause, at: int) -> bool:
     if _identifies(clause, at):
         return False
     value, governor, verb = clause.core[at].value, clause.governors[at], _verb_key(clause)
+    if at > clause.verb_at + 1 and verb in _RUNNING and clause.core[at - 1].capital:
+        return True
     if governor not in _RESTRICTING or governor in _GRADING or (at == clause.verb_at and clause.copular):
         return True
     if value is not None and value.kind == "version" and verb in _SCHEDULED:
@@ -286,9 +291,12 @@ def _identifies(clause: Clause, at: int) -> bool:
     if before is None:
         return False
     same_phrase = clause.governors[at] == clause.governors[at - 1]
+    if same_phrase and before.capital and _verb_key(clause) in _RUNNING:
+        return False  # "runs on Node 18": a version in all but form
     return (before.key in _IDENTIFYING and same_phrase) or (clause.multi_valued and at > clause.verb_at + 1)
 
 
+_RUNNING: Final = frozenset(lexicon.lemma(word) for word in ("run", "use", "require", "target", "need", "deploy"))
 _GRADING: Final = frozenset({"", "to", "than", "up", "after", "every", "over", "under"})
 _LASTING: Final = frozenset({"for", "within", "in", "before"})
 

@@ -120,7 +120,9 @@ def build_clause(
     if any(token.folded == "actually" for token in tokens):
         correction = max(correction, 1)
     rejected = find_rejected(tokens) | _about(content, about, values)
-    frames = () if is_negated else find_frames(tokens, rejected)
+    # "Will move next year" speaks of another time.
+    future = not words.isdisjoint({"will", "'ll"}) and any(token.temporal for token in tokens)
+    frames = () if is_negated or future else find_frames(tokens, rejected)
     keys = tuple(token.key for token in core)
     mask, solid, slack = _signature(core)
     first = negators[0] if negators else None
@@ -218,6 +220,8 @@ def _main_verb(tokens: list[Token], index: int) -> Token:
     """The verb behind auxiliaries: "must not use" → use; "is not" → is."""
     token = tokens[index]
     for later in tokens[index:]:
+        if later.role == "have" and token.role in {"aux", "modal"}:
+            return later
         if later.role in {"w", "pron"} or (later.role == "be" and token.role != "be"):
             if token.role == "be" and not (later.role == "w" and later.folded.endswith("ing") and not later.typed):
                 return token

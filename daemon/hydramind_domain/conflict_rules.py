@@ -116,7 +116,7 @@ def _names_exclude(new: Frame, old: Frame) -> bool:
         return True
     if len(new.value) == 1 == len(old.value) and lexicon.opposite_kind(new.value[0].keys, old.value[0].keys) is not None:
         return False  # opposites have a rule of their own
-    return new.attribute in _OPEN_VALUED and len(new.value) <= 2 and len(old.value) <= 2
+    return (new.attribute in _OPEN_VALUED or "default" in new.subject) and len(new.value) <= 2 and len(old.value) <= 2
 
 
 def _typed(frame: Frame) -> Token | None:

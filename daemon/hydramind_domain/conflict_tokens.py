@@ -247,11 +247,40 @@ def _read_left_as_verb(tokens: list[Token]) -> None:
             tokens[index] = Token(token.keys[0], token.keys, token.folded, "w", token.start, token.end)
 
 
+# "Stopped using", "quit smoking": the rest of the clause no longer holds.
+_CEASING: Final = frozenset(lexicon.lemma(word) for word in ("stop", "quit", "cease"))
+_PARTICLES: Final = frozenset({"away", "off"})
+
+
+def _read_particle(tokens: list[Token]) -> None:
+    """As in "gave her cat away": the particle at the end belongs to its verb."""
+    if len(tokens) < 3 or tokens[-1].folded not in _PARTICLES:
+        return
+    phrases = lexicon.phrases()
+    for index, token in enumerate(tokens[:-2]):
+        if token.role == "w" and (token.key, tokens[-1].key) in phrases.get(token.key, ()):
+            key = f"{token.key} {tokens[-1].key}"
+            tokens[index] = Token(key, (key,), f"{token.folded} {tokens[-1].folded}", "w", token.start, token.end)
+            tokens.pop()
+            return
+
+
 def _read_states(tokens: list[Token]) -> None:
     """As in "is on" at the end names a state, "can't stand" a dislike."""
     if tokens and tokens[-1].folded == "on":
         last = tokens[-1]
         tokens[-1] = Token("on", ("on",), "on", "w", last.start, last.end)
+    _read_particle(tokens)
+    for index in range(len(tokens) - 1):
+        token, after = tokens[index], tokens[index + 1]
+        if (
+            token.key in _CEASING
+            and token.role == "w"
+            and after.role == "w"
+            and after.folded.endswith("ing")
+            and not after.capital
+        ):
+            tokens[index] = Token("not", (), token.folded, "neg", token.start, token.end)
     for index in range(len(tokens) - 2):
         first, middle, last = tokens[index : index + 3]
         if last.folded == "stand" and middle.role == "neg" and first.folded == "can":

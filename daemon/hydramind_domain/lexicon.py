@@ -244,6 +244,12 @@ def _attribute_forms() -> tuple[AttributeForm, ...]:
     )
 
 
+def preload() -> None:
+    """Read every list now (about 0.1 s of work), so that the first claim does not pay for it."""
+    for table in (opposites, phrases, verb_keys, class_members, class_first_words, attribute_nouns, attribute_verbs):
+        table()
+
+
 def opposite_kind(one: tuple[str, ...], two: tuple[str, ...]) -> str | None:
     """The kind of opposition between two words, each given by its possible keys, or None."""
     table = opposites()

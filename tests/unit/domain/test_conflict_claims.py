@@ -3,7 +3,7 @@
 from typing import get_type_hints
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hydramind_domain.claims import analyse_claim, slot_terms
@@ -29,6 +29,7 @@ def test_what_asserts_nothing_has_no_slot_terms(content: str):
     assert slot_terms(analyse_claim(content)) == ()
 
 
+@settings(deadline=None)
 @given(st.text(max_size=400))
 def test_any_text_is_analysed_into_at_most_24_slot_terms(text: str):
     claim = analyse_claim(text)
@@ -45,6 +46,7 @@ def test_a_very_long_content_keeps_its_first_slot_terms():
     assert "@owner" in terms
 
 
+@settings(deadline=None)
 @given(SENTENCES, SENTENCES)
 def test_verdicts_have_known_codes_and_spans_inside_the_contents(old: str, new: str):
     verdict = CLASSIFIER.classify(analyse_claim(new), analyse_claim(old))
@@ -55,11 +57,13 @@ def test_verdicts_have_known_codes_and_spans_inside_the_contents(old: str, new: 
         assert set(slot_terms(analyse_claim(new))) & set(slot_terms(analyse_claim(old)))
 
 
+@settings(deadline=None)
 @given(st.text(max_size=120), st.text(max_size=120))
 def test_any_two_texts_can_be_classified(old: str, new: str):
     CLASSIFIER.classify(analyse_claim(new), analyse_claim(old))
 
 
+@settings(deadline=None)
 @given(SENTENCES)
 def test_a_question_never_conflicts(content: str):
     question = analyse_claim(f"Is the port 8080 or {content.replace('.', '').replace(';', '')}?")

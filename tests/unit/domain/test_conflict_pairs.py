@@ -49,6 +49,20 @@ JWTs are valid for 1 hour. | JWTs are valid for 24 hours.
 Passwords must have at least 8 characters. | Passwords must have at least 12 characters.
 There are 3 environments. | There are 4 environments.
 Grace is 34 years old. | Grace is 35 years old.
+The maximum batch size is 100. | The maximum batch size is 250.
+Our SLA is 99.9%. | Our SLA is 99.5%.
+The quota is 10 GB per user. | The quota is 20 GB per user.
+The build runs on Node 18. | The build runs on Node 20.
+The retention period is 7 days. | The retention period is 2 weeks.
+The retention is one week. | The retention is 14 days.
+The API rate limit is 100/min. | The API rate limit is 200/min.
+The response time is 200ms. | The response time is 350ms.
+The temperature is 20 °C. | The temperature is 25 °C.
+The distance is 5 km. | The distance is 3 miles.
+The retry delay is 1.5 s. | The retry delay is 150 ms.
+Set the timeout to 30 seconds. | Set the timeout to 60 seconds.
+Keep logs for 30 days. | Keep logs for 60 days.
+I have two sisters. | I have three sisters.
 """,
     "value_date": """
 The deadline is 2026-03-01. | The deadline is 15 March 2026.
@@ -65,6 +79,9 @@ The deadline for the audit is June 1. | The deadline for the audit has moved to 
 The kickoff is on 2026-03-01. | The kickoff is on 2 March 2026.
 We ship on Thursdays. | Actually, we ship on Fridays.
 Grace's birthday is May 4. | Grace's birthday is June 4.
+The standup is at 9am. | The standup moved to 10am.
+The launch date is May 5, 2026. | The launch date is 2026-05-12.
+My birthday is on 3 May. | My birthday is on 4 May.
 """,
     "value_version": """
 The API version is v1.2. | The API version is v1.10.
@@ -159,6 +176,35 @@ The config lives in config.yaml. | The config lives in settings.toml.
 Logs go to stdout. | Logs go to stderr.
 Postgres runs on db-1. | Postgres runs on db-2.
 Grace's favorite food is pizza. | Grace's favorite food is sushi.
+Our on-call rotation is weekly. | Our on-call rotation is daily.
+The assigned reviewer is Bob. | The assigned reviewer is Eve.
+The demo is on Thursday. | The demo moved to Friday.
+Emma lives in Rome. | Emma relocated to Madrid.
+Emma moved to Rome. | Emma moved to Madrid.
+Emma resides in Rome. | Emma lives in Madrid.
+Emma works at Stripe. | Emma is employed by Shopify.
+Emma's job title is engineer. | Emma's job title is manager.
+The default shell is bash. | The default shell is zsh.
+The timezone is UTC. | The timezone is CET.
+The compiler is gcc. | The compiler is clang.
+The license is MIT. | The license is Apache-2.0.
+The package manager is npm. | The package manager is pnpm.
+The project uses npm. | The project uses pnpm.
+We host on AWS. | We moved to GCP.
+Our cloud provider is AWS. | Our cloud provider is Azure.
+The cache backend is Redis. | The cache backend is Memcached.
+Sessions are stored in Redis. | Sessions are stored in Memcached.
+User's name is Sam. | User's name is Max.
+My name is Sam. | My name is Max.
+I live in Berlin. | I moved to Hamburg.
+I work at Siemens. | I now work at Bosch.
+Alice is Bob's manager. | Carol is Bob's manager.
+Alice is Bob's wife. | Carol is Bob's wife.
+Alice is the mayor of Springfield. | Dan is the mayor of Springfield.
+The capital of Australia is Sydney. | The capital of Australia is Canberra.
+The meeting room is Saturn. | The meeting room is Jupiter.
+The keyboard layout is QWERTY. | The keyboard layout is Dvorak.
+The flag is red. | The flag is blue.
 """,
     "negation": """
 Production deploys must always use direct routing. | Production deploys must not use direct routing.
@@ -193,6 +239,31 @@ Feature flags are stored in Redis. | Feature flags are not stored in Redis.
 The cache is in memory. | The cache is not in memory.
 Use snake_case for file names. | Do not use snake_case for file names.
 Don't push to main. | Push to main.
+Alice is the maintainer of the parser. | Alice is not the maintainer of the parser.
+Deploys are blocked. | Deploys are not blocked.
+The feature is released. | The feature is not released.
+Emma drives a Volvo. | Emma no longer drives a Volvo.
+Emma is a member of the gym. | Emma is no longer a member of the gym.
+The invoice was sent to Bob. | The invoice was not sent to Bob.
+The plan includes backups. | The plan does not include backups.
+Guests can upload files. | Guests cannot upload files.
+Guests are allowed to upload files. | Guests are not allowed to upload files.
+Config is loaded from env vars. | Config is not loaded from env vars.
+Never deploy on Fridays. | Deploy on Fridays.
+Do not use global state. | Use global state.
+We always rebase. | We never rebase.
+The team uses trunk-based development. | The team does not use trunk-based development.
+Users authenticate with SAML. | Users no longer authenticate with SAML.
+I am vegetarian. | I am not vegetarian anymore.
+I am vegan. | I am no longer vegan.
+I have a dog. | I don't have a dog.
+I'm allergic to peanuts. | I'm not allergic to peanuts.
+I play the guitar. | I stopped playing the guitar.
+We stopped using Docker. | We use Docker.
+We use Docker. | We stopped using Docker.
+We no longer support IE11. | We support IE11.
+Module auth depends on redis. | Module auth does not depend on redis.
+The endpoint returns XML. | The endpoint does not return XML.
 """,
     "antonym": """
 The API is public. | The API is private.
@@ -210,6 +281,13 @@ Direct routing is mandatory. | Direct routing is optional.
 Emails are sent synchronously. | Emails are sent asynchronously.
 The staging environment is down. | The staging environment is up.
 Grace is single. | Grace is married.
+The repository is archived. | The repository is active.
+The service is healthy. | The service is unhealthy.
+The invoice is paid. | The invoice is unpaid.
+The lights are on. | The lights are off.
+The car is new. | The car is old.
+The task is easy. | The task is difficult.
+The bridge is safe. | The bridge is dangerous.
 """,
     "state_change": """
 Alice works at Google. | Alice left Google.
@@ -266,6 +344,14 @@ The app uses Redis for sessions. | The app replaced Redis with Memcached.
 The app uses moment.js. | We replaced moment.js with date-fns.
 The app uses moment.js. | moment.js has been replaced with date-fns.
 Direct routing is allowed. | Direct routing is forbidden.
+Emma owns a cat. | Emma gave her cat away.
+The window is open. | The window is shut.
+Access is granted. | Access is denied.
+The account is active. | The account was deactivated.
+The account is active. | The account has been suspended.
+The trial includes support. | The trial excludes support.
+I work at Siemens. | I left Siemens.
+We support IE11. | We dropped support for IE11.
 """,
     "converse": """
 Alice manages Bob. | Alice reports to Bob.
@@ -285,6 +371,9 @@ I love jazz music. | I really hate jazz music.
 She loves spicy food. | She hates spicy food.
 User prefers tabs. | User prefers spaces.
 The user likes verbose output. | The user dislikes verbose output.
+I like cilantro. | I don't like cilantro.
+I don't like cilantro. | I like cilantro.
+I prefer Python to Java. | I prefer Java to Python.
 """,
     "correction": """
 We deploy on Mondays. | Scratch that, we deploy on Fridays.
@@ -542,6 +631,61 @@ Some tests are flaky. | Tests are not flaky.
 Most users like it. | Some users hate it.
 Alice bought a bike. | Alice sold a bike to Bob in 2020.
 He was sad yesterday. | He is happy today.
+The maximum batch size is 100. | The minimum batch size is 10.
+The retention period is 7 days. | The retention period is one week.
+The standup is at 9am. | The standup is at 09:00.
+Emma lives in Rome. | Emma visited Madrid.
+Emma lives in Rome. | Emma's brother lives in Madrid.
+Emma works at Stripe. | Emma consults for Shopify.
+Emma drives a Volvo. | Emma drives a truck too.
+I live in Berlin. | My parents live in Hamburg.
+I work at Siemens. | My wife works at Bosch.
+I have a dog. | I have a cat.
+I have two sisters. | I have three brothers.
+I like cilantro. | I like parsley.
+The window is open. | The door is shut.
+The API returns JSON. | The API returns XML for legacy clients.
+Guests can upload files. | Guests cannot delete files.
+Guests cannot upload files. | Admins can upload files.
+Deploys are blocked on Friday. | Deploys are not blocked on Monday.
+The service is healthy in us-east-1. | The service is unhealthy in eu-west-1.
+The build runs on Node 18. | The linter runs on Node 20.
+Alice is Bob's manager. | Carol is Dan's manager.
+The car is new. | The house is old.
+Keep logs for 30 days. | Keep backups for 60 days.
+The response time is 200ms. | The response time is 0.2 s.
+The distance is 5 km. | The distance is 5000 m.
+Set the read timeout to 30 seconds. | Set the write timeout to 60 seconds.
+The plan includes backups. | The plan includes support.
+The trial includes support. | The basic plan excludes support.
+Alice approved PR 5. | Bob rejected PR 6.
+Alice approved PR 5. | Bob rejected PR 5.
+Build 5 failed. | Build 6 succeeded.
+Emma met Bob. | Emma met Carol.
+The trip was great. | The food was terrible.
+The morning was cold. | The evening was warm.
+I felt sad on Monday. | I felt happy on Friday.
+We shipped v1.2 in May. | We shipped v1.3 in June.
+Version 1.2 fixed the crash. | Version 1.3 fixed the leak.
+Use pip in the container. | Use uv on laptops.
+Alice said she lives in Rome. | Alice lives in Madrid.
+The test took 5 s on CI. | The test took 2 s locally.
+Customers love the new editor. | Developers hate the new editor.
+The left lane is closed. | The right lane is open.
+North gate is open. | South gate is closed.
+Most requests are fast. | Some requests are slow.
+The lead developer likes tea. | The lead designer likes coffee.
+Today is Monday. | The meeting is on Tuesday.
+Sprint 5 ends on Friday. | Sprint 6 ends on Monday.
+The dev team uses Slack. | The sales team uses Teams.
+Alice was the CTO until 2020. | Bob is the CTO.
+The old server was slow. | The server is fast.
+Alice used to live in Paris. | Alice lives in Rome.
+Alice previously worked at Google. | Alice works at Meta.
+Alice will move to Berlin next year. | Alice lives in Paris.
+The plan is to move to PostgreSQL. | Billing uses MySQL.
+There is no cache for writes. | There is a cache for reads.
+Do you use MySQL? | We use PostgreSQL.
 """
 
 

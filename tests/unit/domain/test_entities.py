@@ -3,7 +3,7 @@
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hydramind_domain.entities import EntityMention, extract_entities, ngrams_to_look_up, normalise_entity
@@ -26,6 +26,7 @@ def test_compatibility_forms_and_case_are_folded():
     assert normalise_entity("Café") == normalise_entity(unicodedata.normalize("NFD", "Café"))
 
 
+@settings(deadline=None)
 @given(st.text(max_size=60))
 def test_normalising_twice_changes_nothing(name: str):
     once = normalise_entity(name)
@@ -136,6 +137,7 @@ def test_runs_of_one_to_four_words_are_looked_up():
     )
 
 
+@settings(deadline=None)
 @given(st.text(max_size=300), st.sets(st.sampled_from(["a", "deploy policy", "b c"])))
 def test_any_text_has_entities_with_spans_inside_it(text: str, known: set[str]):
     mentions = extract_entities(text, known)

@@ -92,3 +92,9 @@ def test_irregular_forms_share_the_lemma_of_their_base(word: str, base: str):
 def test_the_side_left_is_not_the_verb_leave():
     assert lexicon.lemma("left") == lexicon.lemma("leave")
     assert lexicon.plain_stem("left") == "left"
+
+
+def test_preloading_reads_every_list():
+    lexicon.preload()
+    assert lexicon.opposites.cache_info().currsize == 1
+    assert lexicon.attribute_verbs.cache_info().currsize == 1

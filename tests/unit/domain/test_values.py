@@ -1,7 +1,7 @@
 """Typed values: what is equal in other words, and what only looks so."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hydramind_domain.values import Value, differ, find_values, version_key
@@ -114,6 +114,7 @@ def test_values_come_in_order_with_their_spans():
     assert [text[v.start : v.end] for v in found] == ["2026-03-01", "14:00", "9k ops/s", "10.0.0.1"]
 
 
+@settings(deadline=None)
 @given(st.text(max_size=200))
 def test_any_text_has_ordered_disjoint_values_inside_it(text: str):
     end = 0
@@ -124,6 +125,7 @@ def test_any_text_has_ordered_disjoint_values_inside_it(text: str):
         end = found.end
 
 
+@settings(deadline=None)
 @given(st.integers(min_value=1, max_value=10**6))
 def test_a_number_equals_itself_with_separators_and_with_a_unit_of_thousands(number: int):
     assert differ(value(f"{number:,}"), value(str(number))) is False
