@@ -13,7 +13,10 @@ from hydramind_client import AsyncClient, Client, convert, errors
 from hydramind_client import model as m
 from hydramind_domain import errors as domain_errors
 
-RECALL_KEYS = "memory_id content trust_score relevance score status source actor created_at valid_from valid_to entities contested contradicted_by why"
+RECALL_KEYS = (
+    "memory_id content trust_score relevance score status source actor created_at valid_from valid_to "
+    "entities contested contradicted_by why"
+)
 ANSWERS = {
     m.Remembered: "memory_id scope scope_from trust_score version status entities conflicts decayed duplicate replayed",
     m.Recall: "memories abstained reason nearest suppressed scope scope_from",
@@ -47,7 +50,7 @@ def test_statuses_are_lower_case_times_end_with_z_and_entities_say_from():
     link = {"name": "Gateway", "kind": "name"}
     found = memory_pb2.GetMemoryResponse(memory={"memory_id": "m", "status": 2, "entities": [link], "actor": {"pid": 7}})
     setattr(found.memory.entities[0], "from", 3)
-    found.memory.created_at.FromDatetime(datetime(2026, 3, 1, 10, 0, 0, 5000))
+    found.memory.created_at.FromDatetime(datetime(2026, 3, 1, 10, 0, 0, 5000, tzinfo=UTC))
     shown = convert.detail(found).to_json()["memory"]
     assert shown["status"] == "contradicted"
     assert shown["created_at"] == "2026-03-01T10:00:00.005000Z"

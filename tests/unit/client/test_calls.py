@@ -38,7 +38,7 @@ def test_an_answer_is_typed_and_keeps_every_number(client: Client, daemon: FakeD
         found.decayed.add(memory_id="m-2", hop=2, before_trust=1.0, after_trust=0.7)
         link = found.entities.add(name="Gateway", kind="name")
         setattr(link, "from", common_pb2.ENTITY_ORIGIN_EXTRACTED)
-        found.created_at.FromDatetime(datetime(2026, 3, 1, 10, 0, 0, 250_000))
+        found.created_at.FromDatetime(datetime(2026, 3, 1, 10, 0, 0, 250_000, tzinfo=UTC))
         return found
 
     daemon.answers["Remember"] = answer
@@ -157,7 +157,6 @@ def test_a_write_whose_outcome_is_unknown_tells_the_key_to_call_again_with(daemo
 
     daemon.answers["Remember"] = slow
     with Client(spawn=False, timeout_s=0.3) as client, pytest.raises(errors.DeadlineExceeded) as caught:
-        client.get_server_info()
         client.remember("A fact.", idempotency_key="mine")
     release.set()
     assert caught.value.idempotency_key == "mine"

@@ -154,14 +154,19 @@ def test_the_asynchronous_client_finds_a_daemon_that_came_back(daemon: FakeDaemo
 def test_a_cancelled_call_leaves_the_client_usable(daemon: FakeDaemon):
     import threading
 
-    release = threading.Event()
-    daemon.answers["Recall"] = lambda request, context: release.wait(20) and memory_pb2.RecallResponse()
+    release, arrived = threading.Event(), threading.Event()
+
+    def answer(request, context):
+        arrived.set()
+        release.wait(20)
+        return memory_pb2.RecallResponse()
+
+    daemon.answers["Recall"] = answer
 
     async def talk():
         async with AsyncClient(spawn=False) as client:
             call = asyncio.ensure_future(client.recall("q", "acme"))
-            while not daemon.calls("Recall"):
-                await asyncio.sleep(0)
+            await asyncio.to_thread(arrived.wait, 20)
             call.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await call
