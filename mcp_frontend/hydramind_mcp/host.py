@@ -7,6 +7,7 @@ heavy, so that a host too many costs its starter almost nothing.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import fcntl
 import os
 import sys
@@ -79,11 +80,9 @@ def _tell(ready_fd: int, word: str) -> None:
     """Write to whoever started this host, who may be gone."""
     if ready_fd < 0:
         return
-    try:
+    with contextlib.suppress(BrokenPipeError):
         os.write(ready_fd, word.encode())
-        os.close(ready_fd)
-    except OSError:
-        return
+    os.close(ready_fd)
 
 
 def _rotate_log(path: Path) -> None:

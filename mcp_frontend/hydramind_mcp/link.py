@@ -46,7 +46,9 @@ class Link:
     host that this shim started is ready) or UP (`sock` is connected). `failure` says why the last try was given up.
     """
 
-    __slots__ = ("_asked", "_lock_fd", "_log_start", "_silent", "addresses", "due", "failure", "ready_fd", "sock", "state")
+    __slots__ = (
+        "_asked", "_deaths", "_lock_fd", "_log_start", "_silent", "addresses", "due", "failure", "ready_fd", "sock", "state",
+    )  # fmt: skip
 
     def __init__(self, addresses: local.Addresses) -> None:
         self.addresses = addresses
@@ -59,12 +61,21 @@ class Link:
         self._log_start = 0
         self._asked = 0.0
         self._silent = 0
+        self._deaths = 0
+
+    def look(self) -> None:
+        """Connect when a host is there already; start nothing."""
+        try:
+            self._connect()
+        except OSError:
+            return  # told to the first request, by `want`
 
     def want(self) -> None:
         """Ask for a connection; does nothing while there is one or one is on its way."""
         if self.state == DOWN:
             self.failure = ""
             self._asked = monotonic()
+            self._deaths = 0
             self.step()
 
     def step(self) -> None:
@@ -96,6 +107,9 @@ class Link:
         self._release()
         if word.startswith((local.READY, local.BUSY)):
             self._wait(0.0 if word.startswith(local.READY) else RETRY_S)
+        elif self._deaths == 0:
+            self._deaths = 1  # killed by somebody, perhaps; a host that cannot start dies again
+            self._wait(RETRY_S)
         else:
             self._give_up("the memory host stopped while it started" + self._log_tail())
 

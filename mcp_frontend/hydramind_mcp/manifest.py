@@ -1,7 +1,8 @@
 """What a host leaves for shims that come while no host runs: its own answers to the questions that open a session.
 
 The answers are recorded from the very server that would give them, once for each protocol version, and are good for one
-build only. So an agent whose host has not started yet is told the truth, and at once.
+build only. So an agent whose host has not started yet is told the truth, and at once. The package brings the same answers
+for the very first start; `python -m hydramind_mcp.manifest` records them anew, and a test holds them to the server.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from hydramind_mcp.server import SessionServer
 if TYPE_CHECKING:
     from hydramind_client.aio import AsyncClient
 
+PACKAGED = Path(__file__).with_name("opening.json")
+"""The answers that the package brings."""
+
 ANSWER_S = 30.0
 """How long the server may take over one of its own questions."""
 
@@ -36,7 +40,14 @@ Answers: TypeAlias = dict[str, dict[str, str]]
 async def write_manifest(path: str, build: str) -> None:
     """Record the answers of this build, unless `path` has them already. Readers see the old file or the new one."""
     if not _is_of(Path(path), build):
-        _replace(Path(path), json.dumps({"build": build, "answers": await record_answers()}, ensure_ascii=False))
+        _replace(Path(path), render(build, await record_answers()))
+
+
+def render(build: str, answers: Answers) -> str:
+    """The manifest as text; an answer that several versions share is kept once."""
+    texts = sorted({text for each in answers.values() for text in each.values()})
+    places = {version: {method: texts.index(text) for method, text in each.items()} for version, each in answers.items()}
+    return json.dumps({"build": build, "answers": places, "texts": texts}, ensure_ascii=False, indent=0) + "\n"
 
 
 def _is_of(path: Path, build: str) -> bool:
@@ -97,3 +108,7 @@ async def _exchange(
             f"the server refused {method}: {answer}"
         )
     return json.dumps(answer.result, ensure_ascii=False, separators=(",", ":"))
+
+
+if __name__ == "__main__":
+    PACKAGED.write_text(render("", asyncio.run(record_answers())), encoding="utf-8")

@@ -17,6 +17,10 @@ from hydramind import local
 from hydramind_mcp import wire
 from hydramind_mcp.link import DOWN, STARTING, UP, WAITING, Link, hello
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 READ_BYTES = 65536
 """Most that one read takes."""
 
@@ -34,6 +38,9 @@ PARENT_POLL_S = 2.0
 
 _CHUNK = min(4096, select.PIPE_BUF)
 """What a descriptor takes without blocking once poll calls it writable."""
+
+_PACKAGED = __file__.rpartition("/")[0] + "/opening.json"
+"""Answers that the package brings, for the first start after an installation."""
 
 _RECORDED = ("initialize", "tools/list", "server/discover")
 """Methods whose answers the host records in its manifest."""
@@ -141,15 +148,15 @@ class Shim:
         self.swallow: object = None
         self.swallowing = False
         self.greeting = False
-        self.manifest: object = None
+        self.manifest: dict[str, Any] | None = None
         self.ended_at = 0.0
         self.last_request = 0.0
         self.parent = os.getppid()
         self.parent_fd = _watch(self.parent)
 
     def run(self) -> None:
-        """Pump until the agent is gone."""
-        self.link.want()
+        """Pump until the agent is gone. A shim that is never asked anything starts no host."""
+        self.link.look()
         self._after_link()
         while not self._done():
             poller = select.poll()
@@ -289,12 +296,11 @@ class Shim:
         known = "" if self.link.state == UP else self._known_answer(method, params)
         if known:
             self.to_agent.put(wire.result_line(request_id, known))
-            return
-        self.pending[request_id] = Request(method, params)
-        if handshake and self.link.state == UP:
-            self.swallowing = False
-        if not handshake or self.link.state == UP:
-            self.to_host.put(line, request_id)
+        else:
+            self.pending[request_id] = Request(method, params)
+            self.swallowing = self.swallowing and not handshake
+            if not handshake or self.link.state == UP:
+                self.to_host.put(line, request_id)
         self.link.want()
         self._after_link()
 
@@ -308,11 +314,13 @@ class Shim:
         if method not in _RECORDED or not isinstance(params, (dict, type(None))):
             return ""
         if self.manifest is None:
-            self.manifest = _read_manifest(self.link.addresses.mcp_manifest, self._build())
-        asked = _era(method, params or {}, self.opening)
-        answers = self.manifest.get(asked) if isinstance(self.manifest, dict) else None
-        answer = answers.get(method) if isinstance(answers, dict) else None
-        return answer if isinstance(answer, str) else ""
+            own = _read_manifest(self.link.addresses.mcp_manifest, self._build())
+            self.manifest = own or _read_manifest(_PACKAGED, "")
+        try:
+            texts, answers = self.manifest["texts"], self.manifest["answers"]
+            return str(texts[answers[_era(method, params or {}, self.opening)][method]])
+        except (KeyError, IndexError, TypeError):
+            return ""
 
     # -- the host's side
 
@@ -391,6 +399,8 @@ class Shim:
         message = params.get("message") if isinstance(params, dict) else None
         self.link.lost()
         self.greeting = False
+        for request in self.pending.values():
+            request.sent = False  # whoever refuses a session runs nothing of it
         self._fail(message if isinstance(message, str) else "the memory host refused this session")
 
     def _host_lost(self) -> None:
@@ -455,16 +465,14 @@ def _era(method: str, params: "dict[str, object]", opening: "list[bytes]") -> st
     return version if isinstance(version, str) else ""
 
 
-def _read_manifest(path: str, build: str) -> object:
-    """The host's recorded answers by protocol version; an empty mapping unless they are of this very build."""
+def _read_manifest(path: str, build: str) -> "dict[str, Any]":
+    """Recorded answers, as `manifest.render` writes them; empty unless they are of this very build."""
     try:
         with open(path, "rb") as file:
             found = wire.parse(file.read(4 * 1024 * 1024))
     except (OSError, ValueError):
         return {}
-    if not isinstance(found, dict) or found.get("build") != build:
-        return {}
-    return found.get("answers")
+    return found if isinstance(found, dict) and found.get("build") == build else {}
 
 
 def _watch(pid: int) -> int:

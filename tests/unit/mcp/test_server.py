@@ -13,7 +13,7 @@ from hydramind import local
 from hydramind_client import errors
 from hydramind_client.model import Forgotten, Recall, RecalledMemory, Remembered, ScopeSource, Status
 from hydramind_mcp import wire
-from hydramind_mcp.manifest import record_answers, write_manifest
+from hydramind_mcp.manifest import PACKAGED, record_answers, render, write_manifest
 from hydramind_mcp.server import STATUS_URI, SessionServer, memory_uri
 from hydramind_mcp.texts import INSTRUCTIONS, PROMPTS
 from hydramind_mcp.tools import TOOLS
@@ -242,6 +242,11 @@ def test_the_manifest_holds_what_the_server_itself_answers(tmp_path):
     recorded = json.loads(answers["2025-11-25"]["tools/list"])
     assert recorded["tools"] == [json.loads(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in tools.tools]
     assert "server/discover" in answers["2026-07-28"]
+
+
+def test_the_package_brings_exactly_what_the_server_answers():
+    """When this fails: python -m hydramind_mcp.manifest."""
+    assert PACKAGED.read_text(encoding="utf-8") == render("", asyncio.run(record_answers()))
 
 
 def test_the_manifest_is_written_once_for_a_build_and_anew_for_the_next(tmp_path):

@@ -237,37 +237,43 @@ def test_a_host_that_refuses_says_why_to_whoever_waits(host: FakeHost):
         shim.send(initialize(0))
         peer.receive()
         peer.send({"jsonrpc": "2.0", "method": wire.REFUSED, "params": {"message": "this memory belongs to another user"}})
-        assert shim.answer(0)["error"]
-        assert b"belongs to another user" not in shim.errors or shim.alive()
+        assert "belongs to another user" in shim.answer(0)["error"]["message"]
+        assert shim.alive()
 
 
 def test_without_a_host_every_request_gets_a_clear_error_and_the_shim_lives(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HYDRAMIND_NO_SPAWN", "1")
     with ShimProcess() as shim:
-        for number, message in enumerate([initialize(0), request(1, "tools/list"), call(2, "remember", content="x")]):
+        shim.open()
+        for message in (request(1, "prompts/list"), call(2, "recall", query="x"), call(3, "remember", content="x")):
             text = shim.ask(message)["error"]["message"]
             assert "HYDRAMIND_NO_SPAWN" in text
-            assert number in shim.seen
+            assert "Nothing was changed" in text
         assert shim.close() == 0
 
 
 def test_a_home_that_cannot_be_made_is_a_clear_error(tmp_path):
     (tmp_path / "file").write_text("")
     with ShimProcess(env={"HYDRAMIND_HOME": str(tmp_path / "file" / "home")}) as shim:
-        text = shim.ask(initialize(0))["error"]["message"]
+        text = shim.ask(request(0, "prompts/list"))["error"]["message"]
         assert str(tmp_path / "file") in text
         assert shim.close() == 0
+
+
+def test_a_shim_that_is_asked_nothing_starts_nothing(hydramind_home: Path):
+    with ShimProcess() as shim:
+        shim.raw(b"\n")
+        assert shim.close() == 0
+    assert list(hydramind_home.iterdir()) == []
 
 
 # --- the manifest
 
 
 def write_manifest(host: FakeHost, build: str) -> None:
-    answers = {
-        "2025-11-25": {"initialize": '{"from":"manifest"}', "tools/list": '{"tools":["legacy"]}'},
-        MODERN: {"server/discover": '{"from":"manifest"}', "tools/list": '{"tools":["modern"]}'},
-    }
-    Path(host.addresses.mcp_manifest).write_text(json.dumps({"build": build, "answers": answers}))
+    answers = {"2025-11-25": {"initialize": 0, "tools/list": 1}, MODERN: {"server/discover": 0, "tools/list": 2}}
+    texts = ['{"from":"manifest"}', '{"tools":["legacy"]}', '{"tools":["modern"]}']
+    Path(host.addresses.mcp_manifest).write_text(json.dumps({"build": build, "answers": answers, "texts": texts}))
 
 
 def test_while_no_host_is_there_the_manifest_opens_the_session(host: FakeHost):
@@ -296,12 +302,30 @@ def test_the_manifest_opens_a_sessionless_client_too(host: FakeHost):
         assert shim.ask(modern(request(1, "tools/list")))["result"] == {"tools": ["modern"]}
 
 
-@pytest.mark.parametrize("build", ["another build", None])
+@pytest.mark.parametrize("build", ["another build", None, ""])
 def test_a_manifest_of_another_build_is_not_believed(host: FakeHost, build: str | None):
     write_manifest(host, build)
     host.stop_listening()
     with ShimProcess() as shim:
-        assert "error" in shim.ask(initialize(0))
+        assert shim.ask(initialize(0))["result"]["serverInfo"]["name"] == "hydramind"  # from the package
+
+
+@pytest.mark.parametrize(
+    "damage", ["", "{", "[]", '{"build":1}', '{"build":"BUILD","answers":{"2025-11-25":{"initialize":9}},"texts":[]}']
+)
+def test_a_damaged_manifest_harms_nobody(host: FakeHost, damage: str):
+    Path(host.addresses.mcp_manifest).write_text(damage.replace("BUILD", local.build_id()))
+    host.stop_listening()
+    with ShimProcess() as shim:
+        assert shim.ask(initialize(0)).keys() & {"result", "error"}
+        assert shim.alive()
+
+
+def test_the_very_first_start_shows_its_tools_without_any_host(host: FakeHost):
+    host.stop_listening()
+    with ShimProcess() as shim:
+        shim.open()
+        assert len(shim.ask(request(1, "tools/list"))["result"]["tools"]) == 9
 
 
 def test_a_version_that_the_manifest_does_not_know_is_left_to_the_host(host: FakeHost):
