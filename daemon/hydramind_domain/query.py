@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -16,6 +17,9 @@ MAX_QUERY_TERMS: Final = 64
 """Further terms of a long query are left out, so that the work of one recall is bounded."""
 
 _GENERIC: Final = frozenset(stem(word) for word in GENERIC_WORDS)
+_FOCUS: Final = re.compile(r"\b(?:which|what)\s+(?:(?:kind|type|sort)s?\s+of\s+)?([a-z][\w-]*)", re.IGNORECASE)
+"""The noun that a question asks for ("which editor …"): an answer seldom repeats it."""
+
 _NAMING: Final = frozenset({"name", "code", "term", "path", "url", "email", "host", "issue"})
 
 
@@ -74,6 +78,7 @@ def _asked(
     query: Analysis, frequency: Mapping[str, int], dates: tuple[DateMention, ...], entities: tuple[EntityMention, ...]
 ) -> tuple[AskedTerm, ...]:
     asked: dict[str, AskedTerm] = {}
+    focus = {match.start(1) for match in _FOCUS.finditer(query.text)}
     for group in _groups(query.tokens):
         kept = _kept(group, frequency, entities)
         share = 1.0 / math.sqrt(len(kept))
@@ -86,7 +91,7 @@ def _asked(
                     token.end,
                     frequency.get(token.term, 0),
                     share,
-                    generic=token.term in _GENERIC,
+                    generic=token.term in _GENERIC or (token.start in focus and token.term not in frequency),
                     number=token.term[0].isdigit(),
                     dated=_within(token, dates),
                     entity=_within(token, entities),

@@ -187,16 +187,16 @@ class CoverageScorer:
     neither is anything that could lend support (which takes even more evidence).
     """
 
-    threshold: float = 0.29
-    lone: float = 0.60
+    threshold: float = 0.27
+    lone: float = 0.55
     reach: float = 6.0
-    generic: float = 0.50
-    generic_unseen: float = 0.25
+    generic: float = 0.60
+    generic_unseen: float = 0.30
     entity_share: float = 0.15
     date_share: float = 0.30
     unseen_name: float = 0.40
     unseen_number: float = 2.0
-    smoothing: float = 20.0
+    smoothing: float = 1.0
     asked_lift: float = 0.25
     heaviest: int = 12
     brevity: float = 0.20
