@@ -84,7 +84,6 @@ class BatchRunner:
         self._clock = clock
         self._recent = recent
         self._last_seq = last_seq
-        recent.start(last_seq)
 
     def run(self, jobs: Sequence[Job]) -> BatchResult:
         """Plan, apply and commit; after a failure of the store every command fails alike and nothing is kept."""
@@ -105,7 +104,7 @@ class BatchRunner:
             batch.rollback()
             return self._all_failed(jobs, error.__cause__ if isinstance(error, _TransactionLostError) else error)
         self._last_seq = result.seq
-        self._recent.committed()
+        self._recent.end(committed=True)
         return result
 
     def _look(self, jobs: Sequence[Job]) -> dict[Job, HydraMindError]:
@@ -123,7 +122,7 @@ class BatchRunner:
         return failed
 
     def _all_failed(self, jobs: Sequence[Job], error: BaseException | None) -> BatchResult:
-        self._recent.take_back(self._last_seq)
+        self._recent.end(committed=False)
         failure = as_error(error or Internal("the store failed"))
         return BatchResult(done=[(job, _copy(failure)) for job in jobs], seq=self._last_seq)
 
@@ -159,7 +158,7 @@ class BatchRunner:
         encoded = outcome_codec.encode(outcome) if job.key else b""
         meta = CommitMeta(now, job.actor, job.method, job.scope, job.key, job.request_hash, encoded)
         seq = batch.apply(plan, meta)
-        self._recent.note(seq, plan)
+        self._recent.note(plan)
         result.wrote = True
         result.seq, result.at = seq, now
         result.opened += plan.cascade_open

@@ -89,7 +89,7 @@ class Changing:
 
         def look(view: ReadView) -> None:
             nonlocal echo
-            claim.look(view, recent.claims)
+            claim.look(view, recent)
             echo = self._echo(view, claim, session, source)
 
         def plan(snapshot: Snapshot, now: Instant) -> tuple[Plan, Outcome]:
@@ -144,7 +144,7 @@ class Changing:
         def look(view: ReadView) -> None:
             old = view.find(memory_id)
             inherited = view.links([old.key]).get(old.key, ()) if old is not None and old.scope == scope.scope else ()
-            claim.look(view, recent.claims, inherited)
+            claim.look(view, recent, inherited)
 
         def plan(snapshot: Snapshot, now: Instant) -> tuple[Plan, Outcome]:
             old = rules.existing(snapshot, scope.scope, memory_id)

@@ -13,7 +13,7 @@ from hydramind_daemon.services.context import Call, ScopeAnswer, ScopeRef
 from hydramind_daemon.services.looking import existing
 from hydramind_daemon.services.moments import Moment
 from hydramind_daemon.services.ports import PastDrop, PastEvent, ReadView
-from hydramind_daemon.services.prepare import PreparedClaim, read_claims
+from hydramind_daemon.services.prepare import FromStore, PreparedClaim
 from hydramind_daemon.services.readers import Readers
 from hydramind_daemon.services.scopes import Scopes
 from hydramind_daemon.services.writer import Writer
@@ -107,7 +107,7 @@ class Explaining:
         def work() -> ConflictCheck:
             claim = self._changing.claim(scope.scope, text, explicit)
             with self._readers.view() as view:
-                claim.look(view, read_claims)
+                claim.look(view, FromStore())
                 return _check(view, claim, scope, self._writer.rules)
 
         return await self._readers.compute(work, call.deadline)

@@ -6,12 +6,12 @@ are looked at (semantics: Conflict check).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from hydramind_daemon.services.ports import ReadView
-from hydramind_daemon.services.recent import CLAIM_CHARS, Recent, shares
+from hydramind_daemon.services.recent import CLAIM_CHARS, Recent
 from hydramind_domain.claims import Claim, analyse_claim, slot_terms
 from hydramind_domain.commands import NewClaim
 from hydramind_domain.conflict import ConflictClassifier
@@ -30,11 +30,20 @@ ENTITIES: Final = 64
 """Most entities of one memory."""
 
 
-Claims = Callable[[ReadView, Collection[int]], Mapping[int, Claim]]
-"""Where the claims of candidates come from: read anew, or kept."""
-
 SHORT_CHARS: Final = 16_384
 """Longer contents are analysed on a reader thread, so that they hold up neither the loop nor the writer."""
+
+
+class Memory(Protocol):
+    """Where the claims of candidates and the known entities come from: read anew, or kept by the writer."""
+
+    def claims(self, view: ReadView, keys: Collection[int]) -> Mapping[int, Claim]:
+        """What memories claim."""
+        ...
+
+    def known(self, view: ReadView, scope: str, norms: Collection[str]) -> Mapping[str, str]:
+        """Norm → name as first written, of those that the scope knows."""
+        ...
 
 
 @dataclass(slots=True)
@@ -78,7 +87,7 @@ def entity_links(text: Text, explicit: Sequence[str], known: Mapping[str, str]) 
 class PreparedClaim:
     """A claim with its text work, and the verdicts so far (None: no conflict) by key of the candidate.
 
-    `seq` is the commit that `look` saw; what came later is asked of `recent`, and of the store only when that has forgotten.
+    It looks at the store right before its batch; what earlier commands of the batch added is asked of `Recent`.
     """
 
     memory_id: str
@@ -87,7 +96,7 @@ class PreparedClaim:
     explicit: tuple[str, ...]
     classifier: ConflictClassifier
     analysed: Text | None = None
-    seq: int = -1
+    asked: tuple[str, ...] = ()
     known: dict[str, str] = field(default_factory=dict)
     links: tuple[EntityLink, ...] = ()
     verdicts: dict[int, FoundConflict | None] = field(default_factory=dict)
@@ -101,43 +110,31 @@ class PreparedClaim:
             self.analysed = Text.of(self.content)
         return self.analysed
 
-    def look(self, view: ReadView, claims: Claims, inherited: Sequence[EntityLink] = ()) -> None:
+    def look(self, view: ReadView, memory: Memory, inherited: Sequence[EntityLink] = ()) -> None:
         """Look at the store before the batch: known entities, candidates, verdicts."""
-        self.seq = view.sequence
-        self._know(view.known_entities(self.scope, self._asked()))
+        self.asked = tuple(dict.fromkeys([*map(normalise_entity, self.explicit), *self.text.ngrams]))
+        self._know(memory.known(view, self.scope, self.asked))
         keys, self.skipped = self._candidates(view, inherited)
         self.checked = len(keys)
         if keys:
-            self._judge(claims(view, keys))
+            self._judge(memory.claims(view, keys))
 
     def claim_on(self, snapshot: Snapshot, recent: Recent, inherited: Sequence[EntityLink] = ()) -> NewClaim:
         """The claim as it is to be planned, on the state that the batch has reached."""
-        if recent.covers(self.seq):
-            self._catch_up(recent, inherited)
-        else:
+        names = recent.fresh_names(self.scope)
+        if names:
+            self._know({norm: names[norm] for norm in self.asked if norm in names and norm not in self.known})
+            norms = [link.norm for link in (*self.links, *inherited)]
+            self._judge(recent.candidates(self.scope, norms, frozenset(self.text.index.slot_terms)))
+        if recent.reopened:
             self._look_again(snapshot, inherited)
         found = [verdict for _, verdict in sorted(self.verdicts.items()) if verdict is not None]
         text = self.text
         conflicts = tuple(found[-CANDIDATES:])
         return NewClaim(self.memory_id, text.content, text.norm, self.links, conflicts, text.suspicious, text.index)
 
-    def _asked(self) -> tuple[str, ...]:
-        return tuple(dict.fromkeys([*map(normalise_entity, self.explicit), *self.text.ngrams]))
-
-    def _catch_up(self, recent: Recent, inherited: Sequence[EntityLink]) -> None:
-        """What was added since the look, from memory."""
-        later = list(recent.since(self.seq, self.scope))
-        if not later:
-            return
-        names = {norm: name for added in reversed(later) for norm, name in added.names.items()}
-        self._know({norm: names[norm] for norm in self._asked() if norm in names and norm not in self.known})
-        norms = {link.norm for link in (*self.links, *inherited)}
-        slots = frozenset(self.text.index.slot_terms)
-        self._judge({a.key: a.claim for a in later if a.key not in self.verdicts and shares(a, norms, slots)})
-
     def _look_again(self, snapshot: Snapshot, inherited: Sequence[EntityLink]) -> None:
         """As `look`, on the batch's own state; verdicts that are there are kept."""
-        self._know(snapshot.known_entities(self.scope, self._asked()))
         keys, self.skipped = self._candidates(snapshot, inherited)
         new = [key for key in keys if key not in self.verdicts]
         self._judge({key: analyse_claim(snapshot.record(key).content[:CLAIM_CHARS]) for key in new})
@@ -165,6 +162,15 @@ class PreparedClaim:
             self.verdicts[key] = FoundConflict(key, verdict.reason_code, conflict_phrase(verdict.reason_code), spans)
 
 
-def read_claims(view: ReadView, keys: Collection[int]) -> Mapping[int, Claim]:
-    """What memories claim, read anew."""
-    return {key: analyse_claim(record.content[:CLAIM_CHARS]) for key, record in view.records(keys).items()}
+class FromStore:
+    """`Memory` that reads everything anew: for questions on reader threads."""
+
+    @staticmethod
+    def claims(view: ReadView, keys: Collection[int]) -> Mapping[int, Claim]:
+        """What memories claim."""
+        return {key: analyse_claim(record.content[:CLAIM_CHARS]) for key, record in view.records(keys).items()}
+
+    @staticmethod
+    def known(view: ReadView, scope: str, norms: Collection[str]) -> Mapping[str, str]:
+        """Which of the names the scope knows."""
+        return view.known_entities(scope, norms) if norms else {}

@@ -228,7 +228,7 @@ class Transfer:
     def _look(self, view: ReadView, run: ImportRun, checked: _Checked, claim: PreparedClaim) -> None:
         """The text work, and what earlier runs made of the ids that the record names."""
         record, scope = checked.record, checked.scope
-        claim.look(view, self._writer.recent.claims)
+        claim.look(view, self._writer.recent)
         for name in filter(None, (record.external_id, record.supersedes, *record.derived_from)):
             stored = view.stored_answer(scope, "import", name) if (scope, name) not in run.ids else None
             outcome = outcome_codec.decode(stored.outcome) if stored is not None else None
