@@ -37,6 +37,7 @@ class History:
         self.index = index
         self.rules = rules_
         self.now = 1_000 * SECOND
+        self.keep = True
         self._batch: WriteBatch | None = None
 
     @property
@@ -56,7 +57,8 @@ class History:
         plan, outcome = plan_of(self.batch)
         meta = CommitMeta(self.now, ME, method, scope, key, b"hash" if key else b"", outcome_codec.encode(outcome))
         seq = self.batch.apply(plan, meta)
-        self.batch.release()
+        if self.keep:
+            self.batch.release()
         return seq
 
     def claim(self, name: str, text: str, about: Iterable[str], against: Iterable[str]) -> NewClaim:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from hydramind_daemon.stores.log import records
 from hydramind_daemon.stores.store import SqliteStore
-from hydramind_domain.indexing import index_terms
 from hydramind_domain.errors import HydraMindError
+from hydramind_domain.indexing import index_terms
 from hydramind_domain.model import TrustRules
 from tests.contract.history import History, present_answers, timed_answers
 from tests.fakes.memory_graph import MemoryGraph

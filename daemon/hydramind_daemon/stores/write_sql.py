@@ -54,7 +54,8 @@ FLUSH: Final = f"INSERT INTO flush_input VALUES({', '.join('?' for _ in FLUSH_PA
 WRITES: Final[dict[str, str]] = {
     **{f"flush {name}": step.replace(f"NEW.{name}", "?") for name, step in _FLUSH_STEPS.items()},
     "position": """SELECT json_array(max(coalesce(max(seq), 0),
- coalesce((SELECT value FROM meta WHERE name = 'sequence_floor'), 0)), coalesce((SELECT at FROM log ORDER BY seq DESC LIMIT 1), 0),
+ coalesce((SELECT value FROM meta WHERE name = 'sequence_floor'), 0)),
+ coalesce((SELECT at FROM log WHERE seq = (SELECT max(seq) FROM log)), 0),
  coalesce((SELECT max(key) FROM facts), 0), coalesce((SELECT max(id) FROM terms), 0)) FROM log""",
     "term ids": "SELECT json_group_array(json_array(t.term, t.id)) FROM json_each(?) j CROSS JOIN terms t ON t.term = j.value",
     "scope": "SELECT json_array(id, written, counted_block) FROM scopes WHERE name = ?",
@@ -88,9 +89,8 @@ WRITES: Final[dict[str, str]] = {
  value->>1, value->>2, value->>3, value->>4, value->>5, value->>6, value->>7, value->>8, value->>9 FROM json_each(?)""",
     "withdraw": """UPDATE drops SET withdrawn_seq = ?2, withdrawn_at = ?3, withdrawn_reason = j.said FROM (SELECT
  value->>0 AS id, value->>1 AS said FROM json_each(?1)) j WHERE drops.id = j.id AND drops.withdrawn_seq IS NULL""",
-    "end contradictions": """UPDATE contradicts SET ended_seq = ?2 FROM (SELECT d.cause AS newer, d.memory AS older
- FROM json_each(?1) w CROSS JOIN drops d ON d.id = w.value->>0 WHERE d.hop = 0) j
- WHERE contradicts.newer = j.newer AND contradicts.older = j.older AND contradicts.ended_seq IS NULL""",
+    "end contradictions": """UPDATE contradicts SET ended_seq = ?2 WHERE (newer, older) IN (SELECT d.cause, d.memory
+ FROM json_each(?1) w CROSS JOIN drops d ON d.id = w.value->>0 WHERE d.hop = 0) AND coalesce(ended_seq, 0) = 0""",
     "verdict": "UPDATE contradicts SET verdict = ? WHERE newer = ? AND older = ?",
     "open cascade": "INSERT OR IGNORE INTO cascades(cause, opened_seq) VALUES(?, ?)",
     "close cascade": "UPDATE cascades SET closed_seq = ? WHERE cause = ? AND closed_seq IS NULL",
