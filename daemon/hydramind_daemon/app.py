@@ -14,6 +14,7 @@ from hydramind import local
 from hydramind.local import Addresses
 from hydramind.settings import Settings
 from hydramind.v1 import admin_pb2, admin_pb2_grpc
+from hydramind_daemon import metrics
 from hydramind_daemon.exit_codes import DaemonExit, ExitCode
 from hydramind_daemon.lifecycle import Lifecycle
 from hydramind_daemon.lifecycle_signals import Signals
@@ -24,6 +25,7 @@ from hydramind_daemon.rpc.server import Face, build_server
 from hydramind_daemon.sd_notify import Notifier
 from hydramind_daemon.services.admin import ServerInfo
 from hydramind_daemon.services.container import Services
+from hydramind_daemon.services.context import Call
 from hydramind_daemon.stores.errors import StoreError
 from hydramind_daemon.stores.store import SqliteStore
 from hydramind_domain.errors import HydraMindError, Internal, ResourceExhausted
@@ -61,9 +63,18 @@ class DaemonParts:
     def __init__(self, where: Addresses, settings: Settings, *, managed: bool, drain: Callable[[float | None], None]) -> None:
         self._where = where
         self._settings = settings
-        self._managed = managed
         self._drain = drain
         self._clock = SystemClock()
+        self._info = ServerInfo(
+            version=local.version(),
+            build_id=local.build_id(),
+            api_level=local.API_LEVEL,
+            pid=os.getpid(),
+            started_at=self._clock.now(),
+            managed=managed,
+            home=where.home,
+            socket=where.socket,
+        )
         self._store: SqliteStore | None = None
         self._services: Services | None = None
         self._face: Face | None = None
@@ -84,7 +95,7 @@ class DaemonParts:
         limits = self._settings.daemon
         self._face = build_server(
             self._services,
-            self._info(),
+            self._info,
             drain=self._drain,
             max_calls=limits.max_calls,
             max_watches=limits.max_watches,
@@ -110,6 +121,13 @@ class DaemonParts:
         """Through the writer thread and the store and back."""
         assert self._services is not None
         await self._services.ping()
+
+    async def publish(self) -> None:
+        """Write the metrics file, if one is set."""
+        path = self._settings.daemon.metrics_file
+        if path and self._services is not None:
+            status = await self._services.admin.status(self._where.home, Call())
+            await asyncio.to_thread(metrics.write, Path(path), metrics.render(self._info, status))
 
     def idle_s(self) -> float:
         """Seconds without a call, a watch or work."""
@@ -145,18 +163,6 @@ class DaemonParts:
             await self._services.drain()
         if self._store is not None:
             await asyncio.to_thread(self._store.close)
-
-    def _info(self) -> ServerInfo:
-        return ServerInfo(
-            version=local.version(),
-            build_id=local.build_id(),
-            api_level=local.API_LEVEL,
-            pid=os.getpid(),
-            started_at=self._clock.now(),
-            managed=self._managed,
-            home=self._where.home,
-            socket=self._where.socket,
-        )
 
 
 def exit_code_of(error: HydraMindError) -> ExitCode:

@@ -43,6 +43,10 @@ class Parts(Protocol):
         """Go through writer thread and store and back; raises what went wrong there."""
         ...
 
+    async def publish(self) -> None:
+        """Write the numbers for a collector, if a file is set; raises OSError or what the store raises."""
+        ...
+
     def idle_s(self) -> float:
         """Seconds without a call, watch or work; 0 while there is any."""
         ...
@@ -107,6 +111,7 @@ class Lifecycle:
         self._grace_s: float | None = None
         self._code = ExitCode.OK
         self._socket_inode = 0
+        self._publish_failed = False
         self._idle_lock: FileLock | None = None
         self._log = structlog.get_logger()
 
@@ -180,6 +185,17 @@ class Lifecycle:
             await self._pause(min(self._pace.look_s, max(limit_s / 4, 0.05)) if limit_s else self._pace.look_s)
             self._check_place()
             self._check_idle()
+            await self._publish()
+
+    async def _publish(self) -> None:
+        try:
+            await self._parts.publish()
+        except (OSError, HydraMindError) as error:
+            if not self._publish_failed:  # once, not every few seconds
+                self._log.warning("the metrics file is not written", reason=str(error))
+            self._publish_failed = True
+        else:
+            self._publish_failed = False
 
     async def _feed_watchdog(self, every_s: float) -> None:
         """A hung loop or store goes quiet here, and the service manager restarts the daemon.

@@ -225,6 +225,10 @@ class DaemonSettings:
     max_watches: int = _setting(
         128, "Watch streams at once; they do not count as calls.", env="HYDRAMIND_MAX_WATCHES", low=1, high=4096
     )
+    metrics_file: str = _setting(
+        "", "File for numbers in Prometheus text form, for a collector of text files. Empty: none.",
+        env="HYDRAMIND_METRICS_FILE", reloadable=True,
+    )  # fmt: skip
     event_loop: str = _setting("uvloop", "Event loop of the daemon.", env="HYDRAMIND_EVENT_LOOP", choices=("uvloop", "asyncio"))
 
 

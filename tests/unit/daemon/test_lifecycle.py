@@ -64,6 +64,7 @@ class FakeParts:
         self.applied: list[settings.Settings] = []
         self.grace_s: float | None = None
         self.serving = asyncio.Event()
+        self.published = asyncio.Event()
         self.pinged = 0
         self.sock: socket.socket | None = None
 
@@ -90,6 +91,11 @@ class FakeParts:
             await asyncio.Event().wait()
         if "ping" in self.fail:
             raise self.fail["ping"]
+
+    async def publish(self) -> None:
+        self.published.set()
+        if "publish" in self.fail:
+            raise self.fail["publish"]
 
     def idle_s(self) -> float:
         return self.idle
@@ -361,6 +367,19 @@ def test_store_that_answers_with_an_error_is_degraded_and_no_reason_to_restart(w
 
     run(run_until_serving(world, life, fed))
     assert "STATUS=degraded: disk full" in world.notifier.said
+
+
+def test_metrics_that_cannot_be_written_do_not_end_the_daemon(world: World, run: Run) -> None:
+    world.parts.fail["publish"] = PermissionError("no")
+    life = world.lifecycle()
+
+    async def published_twice() -> None:
+        for _ in range(2):
+            world.parts.published.clear()
+            await world.parts.published.wait()
+        life.request_stop("test")
+
+    assert run(run_until_serving(world, life, published_twice)) is ExitCode.OK
 
 
 def test_reload_takes_over_everything_or_nothing(world: World, run: Run) -> None:

@@ -127,6 +127,40 @@ def test_idle_time_counts_from_the_last_call_and_a_daemon_that_is_not_open_is_no
     assert (grown > 0.0, calls) == (True, 0)
 
 
+def test_metrics_file_is_replaced_as_a_whole_and_every_name_is_explained(
+    runner: asyncio.Runner, where: local.Addresses, tmp_path: Path
+) -> None:
+    path = tmp_path / "hydramind.prom"
+    env = {"HOME": where.home, "HYDRAMIND_METRICS_FILE": str(path)}
+    parts = app.DaemonParts(where, settings.load({}, env), managed=True, drain=lambda _grace: None)
+
+    async def use(channel: grpc.aio.Channel) -> None:
+        await parts.publish()
+        scope = common_pb2.ScopeRef(name="s")
+        request = memory_pb2.RememberRequest(content="One fact.", scope=scope)
+        await memory_pb2_grpc.MemoryServiceStub(channel).Remember(request)
+        await parts.publish()
+
+    runner.run(serving(parts, where, use))
+    lines = path.read_text().splitlines()
+    values = {line.split(" ")[0]: float(line.split(" ")[-1]) for line in lines if not line.startswith("#")}
+    assert (values["hydramind_commit_sequence_total"], values["hydramind_memories"]) == (1.0, 1.0)
+    assert values['hydramind_state{state="serving"}'] == 1.0
+    helped = {line.split(" ")[2] for line in lines if line.startswith("# HELP")}
+    assert {name.partition("{")[0] for name in values} == helped
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_without_a_metrics_file_nothing_is_written(runner: asyncio.Runner, where: local.Addresses, tmp_path: Path) -> None:
+    parts = parts_of(where, [])
+
+    async def use(_channel: grpc.aio.Channel) -> None:
+        await parts.publish()
+
+    runner.run(serving(parts, where, use))
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_store_of_a_newer_version_keeps_the_daemon_from_starting(runner: asyncio.Runner, where: local.Addresses) -> None:
     async def nothing(_channel: grpc.aio.Channel) -> None:
         return None
