@@ -58,8 +58,8 @@ build: bootstrap ## Build the wheel and the source archive into dist/
 	@$(PY) -m build --no-isolation --outdir dist
 
 lock: ## Resolve requirements/*.txt anew (needs the package index)
-	@test -x $(LOCK_ENV)/bin/uv || { sh tools/bootstrap.sh runtime && $(PY) -m venv $(LOCK_ENV); }
-	@$(LOCK_ENV)/bin/python -m pip install --quiet uv==$(UV_VERSION)
+	@test -x $(LOCK_ENV)/bin/python || python3 -m venv $(LOCK_ENV)
+	@$(LOCK_ENV)/bin/python -m pip install --quiet --disable-pip-version-check uv==$(UV_VERSION)
 	@sh tools/lock.sh $(LOCK_ENV)/bin/uv
 
 clean: ## Remove everything that was built, the environment included
