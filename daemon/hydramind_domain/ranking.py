@@ -190,13 +190,14 @@ class CoverageScorer:
     threshold: float = 0.27
     lone: float = 0.55
     reach: float = 6.0
-    generic: float = 0.60
+    generic: float = 0.70
     generic_unseen: float = 0.30
     entity_share: float = 0.15
     date_share: float = 0.30
     unseen_name: float = 0.40
     unseen_number: float = 2.0
-    smoothing: float = 1.0
+    smoothing: float = 20.0
+    generic_prior: float = 4.0
     asked_lift: float = 0.25
     heaviest: int = 12
     brevity: float = 0.20
@@ -233,7 +234,8 @@ class CoverageScorer:
     def _weight(self, term: AskedTerm, stats: CorpusStats) -> float:
         if term.dated:
             return 0.0
-        rarity = math.log((stats.memories + self.smoothing) / min(max(term.frequency, 1), stats.memories or 1))
+        held = min(term.frequency, stats.memories) + self.generic_prior if term.generic else max(term.frequency, 1)
+        rarity = math.log(max((stats.memories + self.smoothing) / held, 1.0))
         if not term.frequency and term.number:
             rarity *= self.unseen_number
         return rarity * term.share * self._generic_factor(term)

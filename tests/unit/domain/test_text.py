@@ -121,7 +121,7 @@ def test_no_text_has_the_term_of_an_entity(text: str) -> None:
 def test_words_are_as_written_with_stop_words_and_contractions_whole() -> None:
     found = words("Deploys mustn't use src/main.py")
     assert [word.surface for word in found] == ["Deploys", "mustn't", "use", "src/main.py"]
-    assert [word.folded for word in found][0] == "deploys"
+    assert next(word.folded for word in found) == "deploys"
     assert found[3].start == 20
 
 
