@@ -60,6 +60,10 @@ COMMANDS: Mapping[str, tuple[str, str, str]] = {
 _SUGGESTED = 3
 
 
+class _ReaderGoneError(Exception):
+    """Whoever read our output closed the pipe."""
+
+
 class Commands(click.Group):
     """A group whose commands are imported when they are called, and that suggests the right name for a wrong one."""
 
@@ -86,6 +90,13 @@ class Commands(click.Group):
             near = difflib.get_close_matches(args[0], COMMANDS, n=_SUGGESTED, cutoff=0.5)
             hint = f" Did you mean {' or '.join(near)}?" if near else " `hydramind --help` lists them all."
             raise click.UsageError(f"There is no command {args[0]!r}.{hint}", ctx) from None
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; a reader that has gone is told apart here, because click would end the process with 1."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            raise _ReaderGoneError from error
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing any."""
@@ -132,7 +143,7 @@ def run(argv: Sequence[str]) -> int:
     try:
         result = cli.main(list(argv), prog_name="hydramind", standalone_mode=False)
         sys.stdout.flush()
-    except BrokenPipeError:
+    except (_ReaderGoneError, BrokenPipeError):
         # The reader has gone (`| head`): nothing is wrong, but the interpreter's last flush must not complain.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return ExitCode.OK
