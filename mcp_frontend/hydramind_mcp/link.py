@@ -169,6 +169,7 @@ class Link:
             _become_host(log, theirs, self._lock_fd)
         os.close(theirs)
         os.close(log)
+        self._unlock()  # the host has it now: this shim may be stopped at any moment, and must not hold up the others
         try:
             os.waitpid(pid, 0)
         except ChildProcessError:
@@ -186,10 +187,15 @@ class Link:
         self.failure = f"{why} (log: {self.addresses.mcp_log_file})"
 
     def _release(self) -> None:
-        for fd in (self.ready_fd, self._lock_fd):
-            if fd >= 0:
-                os.close(fd)
-        self.ready_fd = self._lock_fd = -1
+        if self.ready_fd >= 0:
+            os.close(self.ready_fd)
+            self.ready_fd = -1
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock_fd >= 0:
+            os.close(self._lock_fd)
+            self._lock_fd = -1
 
     def _log_tail(self) -> str:
         try:

@@ -37,10 +37,6 @@ def pids_of(module: str, home: Path) -> list[int]:
     return found
 
 
-def host_pid() -> int:
-    return local.read_holder(local.addresses().mcp_host_lock)[0]
-
-
 def until(condition: Callable[[], bool]) -> None:
     """Wait for something that no file descriptor tells, under a bound."""
     deadline = time.monotonic() + PATIENCE_S
@@ -55,6 +51,13 @@ def gone(pid: int) -> bool:
     except ProcessLookupError:
         return True
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+def host_pid() -> int:
+    """The host that holds the lock; waits until there is one."""
+    lock = local.addresses().mcp_host_lock
+    until(lambda: local.read_holder(lock)[0] > 0 and not gone(local.read_holder(lock)[0]))
+    return local.read_holder(lock)[0]
 
 
 @pytest.fixture(autouse=True)
@@ -108,6 +111,7 @@ def test_the_handshake_answers_the_version_that_was_asked_for(daemon: FakeDaemon
 def test_a_sessionless_client_survives_the_death_of_the_host(daemon: FakeDaemon):
     with ShimProcess() as shim:
         assert len(shim.ask(modern(request(1, "tools/list")))["result"]["tools"]) == 9
+        assert "result" in shim.ask(modern(call("first", "recall", query="x")))
         os.kill(host_pid(), signal.SIGKILL)
         answer = shim.ask(modern(call(2, "remember", content="After the host died.")))
         assert answer.get("result", {}).get("structuredContent", {}).get("memory_id") == "m0" or "error" in answer
@@ -214,8 +218,7 @@ def test_every_line_is_json_rpc_whatever_the_daemon_does(monkeypatch: pytest.Mon
 
 def test_without_a_daemon_each_call_says_so_and_the_list_of_tools_stays(daemon: FakeDaemon, monkeypatch: pytest.MonkeyPatch):
     with ShimProcess() as shim:
-        shim.open()
-        daemon.addresses = local.addresses()
+        shim.open().ask(call(1, "remember", content="x"))
     host = host_pid()
     daemon.stop()
     until(lambda: not gone(host))
@@ -266,7 +269,8 @@ def test_a_host_that_is_told_to_stop_answers_what_is_under_way(daemon: FakeDaemo
         assert "result" in shim.ask(call(2, "remember", content="y"))  # the next host
 
 
-def test_ten_shims_outlive_twenty_deaths_of_the_host_and_two_of_their_own(daemon: FakeDaemon, hydramind_home: Path):
+@pytest.mark.parametrize("deaths", [3, pytest.param(20, marks=pytest.mark.slow)])
+def test_ten_shims_outlive_the_deaths_of_the_host_and_two_of_their_own(daemon: FakeDaemon, hydramind_home: Path, deaths: int):
     shims = [ShimProcess() for _ in range(10)]
     try:
         for shim in shims:
@@ -274,17 +278,18 @@ def test_ten_shims_outlive_twenty_deaths_of_the_host_and_two_of_their_own(daemon
         stopped, *rest = shims
         os.kill(stopped.pid, signal.SIGSTOP)
         killed, working = rest[:2], rest[2:]
-        for number in range(1, 21):
+        for number in range(1, deaths + 1):
             for shim in working:
                 shim.send(call(number, "remember", content=f"{shim.pid} {number}"))
-            if number in (5, 11):
-                victim = killed[number == 11]
+            if number in (1, deaths // 2 + 1):
+                victim = killed[number > 1]
                 victim.send(call(number, "remember", content="x"))
                 victim.process.kill()
             os.kill(host_pid(), signal.SIGKILL)
             for shim in working:
                 answer = shim.answer(number)
-                assert "may have run" in answer["error"]["message"] if "error" in answer else not answer["result"]["isError"]
+                if "error" in answer:  # sent and lost, or killed twice while it started
+                    assert "may have run" in answer["error"]["message"] or "Nothing was changed" in answer["error"]["message"]
         for shim in working:
             assert shim.alive()
             assert shim.ask(call(1000, "remember", content=f"{shim.pid} last"))["result"]["isError"] is False
@@ -354,7 +359,7 @@ def test_the_second_cold_start_shows_its_tools_before_any_host_runs(daemon: Fake
 
 def test_a_second_host_yields_to_the_first(daemon: FakeDaemon):
     with ShimProcess() as shim:
-        shim.open()
+        shim.open().ask(call(1, "remember", content="x"))
         read, write = os.pipe()
         command = [sys.executable, "-m", "hydramind_mcp.host", "--ready-fd", str(write)]
         done = subprocess.run(command, pass_fds=[write], check=False, timeout=PATIENCE_S)
@@ -370,36 +375,37 @@ def test_a_lock_file_that_names_a_recycled_pid_is_no_obstacle(daemon: FakeDaemon
     Path(daemon.addresses.mcp_socket).write_text("not a socket")
     with ShimProcess() as shim:
         shim.open()
+        assert "result" in shim.ask(call(1, "remember", content="x"))
         assert host_pid() != os.getpid()
 
 
 def test_a_host_that_cannot_start_is_a_clear_error_and_not_a_hang(daemon: FakeDaemon, tmp_path: Path):
     (tmp_path / "mcp.py").write_text("raise ImportError('no SDK today')")
     with ShimProcess(env={"PYTHONPATH": str(tmp_path)}) as shim:
-        answer = shim.ask(initialize(0))
+        answer = shim.ask(request(0, "prompts/list"))
         assert "no SDK today" in answer["error"]["message"]
         assert shim.alive()
         assert "error" in shim.ask(call(1, "remember", content="x"))
         assert shim.close() == 0
 
 
-def test_a_hundred_sessions_leave_one_host_at_most_and_no_orphan(daemon: FakeDaemon, hydramind_home: Path):
+@pytest.mark.parametrize("cycles", [10, pytest.param(100, marks=pytest.mark.slow)])
+def test_many_sessions_leave_one_host_at_most_and_no_orphan(daemon: FakeDaemon, hydramind_home: Path, cycles: int):
     hosts = set()
-    for cycle in range(100):
+    for cycle in range(cycles):
         with ShimProcess() as shim:
             shim.send(initialize(0))
             assert "result" in shim.answer(0)
-            if cycle % 25 == 24:
-                until(lambda: host_pid() != 0 and not gone(host_pid()))
+            if cycle % (cycles // 4) == 1:
                 os.kill(host_pid(), signal.SIGKILL)
             assert shim.close() == 0
-        hosts.add(host_pid())
+        hosts.add(local.read_holder(daemon.addresses.mcp_host_lock)[0])
     until(lambda: len(pids_of("hydramind_mcp.host", hydramind_home)) <= 1)
     children = subprocess.run(
         ["ps", "--ppid", str(os.getpid()), "-o", "stat=,args="], capture_output=True, text=True, check=False
     )
     assert [line for line in children.stdout.splitlines() if "hydramind" in line] == []
-    assert len(hosts) <= 5
+    assert len(hosts - {0}) <= 6
 
 
 def test_a_host_without_traffic_goes_and_its_shims_stay(daemon: FakeDaemon):
@@ -422,7 +428,7 @@ def test_a_host_whose_socket_was_removed_goes(daemon: FakeDaemon):
 
 def test_the_socket_is_closed_to_others_and_the_peer_is_checked(daemon: FakeDaemon, monkeypatch: pytest.MonkeyPatch):
     with ShimProcess() as shim:
-        shim.open()
+        shim.open().ask(call(1, "remember", content="x"))
         path = Path(daemon.addresses.mcp_socket)
         assert path.stat().st_mode & 0o077 == 0
         assert path.parent.stat().st_mode & 0o077 == 0
@@ -442,7 +448,7 @@ def test_a_peer_without_a_hello_is_told_and_hung_up_on(daemon: FakeDaemon, data:
     import socket
 
     with ShimProcess() as shim:
-        shim.open()
+        shim.open().ask(call("up", "remember", content="x"))
         with socket.socket(socket.AF_UNIX) as peer:
             peer.settimeout(PATIENCE_S)
             peer.connect(daemon.addresses.mcp_socket)
