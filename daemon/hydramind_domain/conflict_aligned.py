@@ -117,7 +117,8 @@ def _one_difference(new: Clause, old: Clause, left: tuple[Token, ...], right: tu
             return None
         opposed += verdict[0] in {"antonym", "state_change", "preference", "converse"}
         found = found or Finding(verdict[0], verdict[1], (one.start, one.end), (two.start, two.end))
-    if found is None or (len(pairs) > 1 and len({(one.key, two.key) for _i, one, two in pairs}) > 1):
+    partial = "some" in _soft_words(new) | _soft_words(old)  # some are, and some are not
+    if partial or found is None or (len(pairs) > 1 and len({(one.key, two.key) for _i, one, two in pairs}) > 1):
         return None
     if new.negated != old.negated or (opposed and _tenses_part(new, old) and not _has_ended(new, pairs)):
         return None

@@ -236,21 +236,37 @@ def _main_verb(tokens: list[Token], index: int) -> Token:
 def _past_event(verb: Token) -> bool:
     if verb.role == "have":
         return verb.folded == "had"
-    return verb.role == "w" and (verb.folded in _PAST_ONLY or (verb.folded.endswith("ed") and len(verb.folded) > 4))
+    return verb.role == "w" and (
+        verb.folded in _PAST_ONLY or (verb.folded.endswith("ed") and len(verb.folded) > 3 and not verb.folded.endswith("eed"))
+    )
 
 
 def _is_scene(tokens: list[Token], verb: Token | None) -> bool:
     """An indefinite subject in a progressive, verbless or locative clause: a picture of one moment."""
     if not tokens or any(token.role == "modal" for token in tokens):
         return False
-    progressive = any(token.role == "w" and token.folded.endswith("ing") and len(token.folded) > 4 for token in tokens)
     first = tokens[0]
-    indefinite = (
-        first.folded in {"a", "an", "some", "there", "several", "many", "people"}
-        or first.value is not None
-        or first.folded.endswith("s")
-    )
-    return (indefinite and (verb is None or verb.role == "be" or len(tokens) > 6)) or progressive
+    if first.role == "pron" or _is_named(tokens):
+        return False
+    progressive = any(_is_participle(tokens, index) for index in range(1, len(tokens)))
+    counted = first.value is not None or first.folded.endswith("s")
+    indefinite = counted or first.folded in {"a", "an", "there", "several", "people"}
+    return progressive or (indefinite and (verb is None or verb.role == "be" or len(tokens) > 6))
+
+
+def _is_named(tokens: list[Token]) -> bool:
+    """Whether the subject is one capitalised word that is no plural: "Alice is …"."""
+    first = tokens[0]
+    if not first.capital or first.role != "w" or first.typed or first.folded.endswith("s") or len(tokens) < 2:
+        return False
+    return tokens[1].role in {"be", "aux", "modal", "have"}
+
+
+def _is_participle(tokens: list[Token], index: int) -> bool:
+    token, before = tokens[index], tokens[index - 1]
+    if token.role != "w" or not token.folded.endswith("ing") or len(token.folded) <= 4:
+        return False
+    return before.role not in {"art", "prep"} and not before.possessive and before.value is None
 
 
 def _indefinite_object(tokens: list[Token], verb: Token | None) -> bool:

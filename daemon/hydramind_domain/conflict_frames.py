@@ -15,6 +15,8 @@ MOVED: Final = ">"
 _CHANGE: Final = lexicon.stems("change")
 _MOVE: Final = lexicon.stems("move")
 _REPLACE: Final = lexicon.stems("replace")
+# Verbs whose past tense tells of a state that lasts: "joined Meta", "was assigned to Hermes".
+_BECOMING: Final = _CHANGE | lexicon.stems("becoming")
 # Words that name the kind of a thing rather than the thing: "the billing service" is "billing".
 GENERIC: Final = lexicon.stems("generic")
 _STOPS: Final = frozenset(
@@ -188,7 +190,7 @@ def _value_and_context(tokens: list[Token]) -> tuple[tuple[Token, ...], frozense
         rest = rest[1:]
     if rest and rest[0].role in {"conj", "modal", "be"}:
         return None
-    if not value or len(value) > 4 or any(token.folded.endswith("ing") and not token.capital for token in value):
+    if not value or len(value) > 4 or any(t.folded.endswith("ing") and not t.capital and not t.typed for t in value):
         return None
     context = frozenset(token.key for token in rest if is_content(token) and not token.temporal)
     return tuple(value), context
@@ -205,6 +207,9 @@ def _verb_frame(tokens: list[Token]) -> Frame | None:
             if form.kind != "verb" or tuple(t.key for t in run) != form.words:
                 continue
             subject = _subject(tokens[:index])
+            after = tokens[index + length : index + length + 1]
+            if after and after[0].role == "prep":
+                continue  # "is called by", "joined in May": not the verb of the list
             parts = _value_and_context(tokens[index + length :])
             if not subject or parts is None or (form.words == ("move", "to") and not parts[0][0].temporal):
                 break
@@ -214,7 +219,7 @@ def _verb_frame(tokens: list[Token]) -> Frame | None:
                 break  # a service runs on many systems, but on one machine
             if form.attribute in _PERSONAL:
                 parts = (parts[0], _without_company(tokens[index + length :]))
-            changed = token.key in _CHANGE or token.folded.startswith("re")
+            changed = token.key in _BECOMING or token.folded.startswith("re")
             return Frame(form.attribute, subject, parts[0], parts[1], definite=False, moved=changed)
     return None
 
@@ -371,7 +376,7 @@ def _tool_frames(tokens: list[Token], rejected: frozenset[str]) -> list[Frame]:
                 (tool,),
                 context | (frozenset(skipped) - GENERIC - _TOOL_VERBS),
                 definite=False,
-                moved=tokens[verb].key in _MOVE | _REPLACE,
+                moved=tokens[verb].key in _MOVE | _REPLACE | _BECOMING,
             )
         )
     return frames

@@ -39,12 +39,12 @@ def compare(new: Clause, old: Clause) -> Finding | None:
 
 
 def _frames(new: Clause, old: Clause) -> Finding | None:
-    if new.additive or (old.past and not new.past):
+    if new.additive:
         return None
     for one in new.frames:
         for two in old.frames:
-            if new.past and not (new.past_event or one.moved or old.past):
-                continue  # "was 100 until March" says nothing about now
+            if (new.past and not one.moved) or (old.past and not two.moved):
+                continue  # "was 100 until March", "lived in Paris": nothing about now
             if one.subject == two.subject and one.context == two.context and _same_attribute(one, two):
                 found = _values_conflict(new, one, two)
                 if found is not None:
@@ -55,8 +55,8 @@ def _frames(new: Clause, old: Clause) -> Finding | None:
 def _same_attribute(new: Frame, old: Frame) -> bool:
     if new.attribute == old.attribute:
         return new.attribute not in {PLAIN, MOVED} or _comparable_plain(new, old)
-    if new.attribute == MOVED:
-        return _move_reaches(new, old)
+    if MOVED in {new.attribute, old.attribute}:
+        return _move_reaches(new, old) if new.attribute == MOVED else _move_reaches(old, new)
     return False
 
 

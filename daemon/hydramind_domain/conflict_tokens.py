@@ -271,6 +271,10 @@ def _read_states(tokens: list[Token]) -> None:
         last = tokens[-1]
         tokens[-1] = Token("on", ("on",), "on", "w", last.start, last.end)
     _read_particle(tokens)
+    for index in range(1, len(tokens)):
+        if tokens[index - 1].folded == "been" and tokens[index].folded == "to":
+            been = tokens[index - 1]
+            tokens[index - 1] = Token("visit", ("visit",), "been", "w", been.start, been.end)
     for index in range(len(tokens) - 1):
         token, after = tokens[index], tokens[index + 1]
         if (

@@ -40,6 +40,13 @@ _CONTAINED: Final = frozenset(
         ("cyan", "turquoise"),
         ("pink", "magenta"),
         ("shipped", "done"),
+        ("shipped", "merged"),
+        ("blocked", "paused"),
+        ("blocked", "pending"),
+        ("pending", "in review"),
+        ("pending", "todo"),
+        ("paused", "pending"),
+        ("blocked", "todo"),
         ("merged", "done"),
     )
 )

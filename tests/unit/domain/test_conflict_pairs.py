@@ -63,6 +63,8 @@ The retry delay is 1.5 s. | The retry delay is 150 ms.
 Set the timeout to 30 seconds. | Set the timeout to 60 seconds.
 Keep logs for 30 days. | Keep logs for 60 days.
 I have two sisters. | I have three sisters.
+The port was changed to 8080. | The port is 9090.
+The port was changed to 8080. | The port was changed to 9090.
 """,
     "value_date": """
 The deadline is 2026-03-01. | The deadline is 15 March 2026.
@@ -82,6 +84,7 @@ Grace's birthday is May 4. | Grace's birthday is June 4.
 The standup is at 9am. | The standup moved to 10am.
 The launch date is May 5, 2026. | The launch date is 2026-05-12.
 My birthday is on 3 May. | My birthday is on 4 May.
+The deadline was moved to May 3. | The deadline was moved to May 10.
 """,
     "value_version": """
 The API version is v1.2. | The API version is v1.10.
@@ -153,6 +156,7 @@ Checkout is written in Go. | Checkout was rewritten in Rust.
 Checkout stores orders in MySQL. | Checkout stores orders in PostgreSQL.
 Alice is assigned to the Apollo project. | Alice is now assigned to the Zeus project.
 Ticket 42 is in progress. | Ticket 42 is done.
+The status of deploy 7 is pending. | The status of deploy 7 is now approved.
 The primary database is Postgres. | The primary database is now MySQL.
 The service's database is Postgres. | The service switched to MySQL.
 Jane lives in New York. | Jane moved to San Francisco.
@@ -205,6 +209,11 @@ The capital of Australia is Sydney. | The capital of Australia is Canberra.
 The meeting room is Saturn. | The meeting room is Jupiter.
 The keyboard layout is QWERTY. | The keyboard layout is Dvorak.
 The flag is red. | The flag is blue.
+Emma moved to Rome. | Emma lives in Madrid.
+Emma lives in Madrid. | Emma moved to Rome.
+Carol was assigned to Apollo. | Carol is assigned to Hermes.
+We adopted pytest. | We adopted unittest.
+Dana joined Initech. | Dana works at Globex.
 """,
     "negation": """
 Production deploys must always use direct routing. | Production deploys must not use direct routing.
@@ -686,6 +695,89 @@ Alice will move to Berlin next year. | Alice lives in Paris.
 The plan is to move to PostgreSQL. | Billing uses MySQL.
 There is no cache for writes. | There is a cache for reads.
 Do you use MySQL? | We use PostgreSQL.
+Alice lives in Rome. | Alice lived in Paris for three years.
+Alice lives in Rome. | Alice stayed in Paris last week.
+Alice works at Google. | Alice worked at Meta before that.
+Alice works at Google. | Alice joined a meeting.
+render is called by main. | render is called by worker.
+The function is called by the scheduler. | The function is called by the worker.
+The PR is merged. | The PR is deployed.
+The ticket is blocked. | The ticket is pending.
+We used Jenkins for CI. | We use GitHub Actions for CI.
+Billing used MySQL in 2020. | Billing uses PostgreSQL.
+The service uses Redis and Kafka. | The service uses Memcached for sessions.
+The team uses Python and Go. | The team uses Rust for the parser.
+Alice leads the platform team. | Alice leads the hiring committee.
+Alice owns billing. | Alice owns search.
+Alice wrote the parser. | Bob wrote the lexer.
+Alice wrote the parser. | Bob reviewed the parser.
+PR 5 was reviewed by Alice. | PR 5 was reviewed by Bob.
+PR 5 touches auth. | PR 5 touches billing.
+The config has a retry flag. | The config has a timeout flag.
+The config file sets the port. | The config file sets the host.
+Function f returns int. | Function g returns str.
+Class A extends B. | Class C extends D.
+The test for auth is slow. | The test for billing is fast.
+The auth test is slow. | The billing test is fast.
+Line 10 is long. | Line 20 is short.
+The cache hit rate is 80% for reads. | The cache hit rate is 20% for writes.
+The p95 of search is 120 ms. | The p95 of login is 80 ms.
+Search takes 120 ms on average. | Search takes 300 ms at p99.
+Startup takes 2 s cold. | Startup takes 0.5 s warm.
+The first run takes 10 s. | The second run takes 2 s.
+Run the migration before deploy. | Run the smoke tests after deploy.
+The bug is in parser.py. | The bug fix is in lexer.py.
+The error is in line 10. | The error is in line 10 of parser.py.
+The user prefers short answers. | The user prefers tables for comparisons.
+The user likes tests. | The user likes docs.
+The user's editor is vim. | The user's shell is zsh.
+The user is on macOS. | The user is in Berlin.
+The user has an M2 laptop. | The user has a Linux server.
+The API key is in Vault. | The API docs are in Confluence.
+Never commit secrets. | Always commit lock files.
+Never push to main. | Always push to a branch.
+Use tabs in Makefiles. | Use spaces in Python files.
+Use pytest for unit tests. | Use playwright for e2e tests.
+Use Postgres in production. | Use SQLite in tests.
+Use Python 3.12 for the daemon. | Use Python 3.11 for the scripts.
+The daemon listens on a Unix socket. | The dashboard listens on port 8080.
+The server binds to 127.0.0.1. | The server logs to /var/log.
+Deploy takes place on Monday. | Review takes place on Tuesday.
+Alice is on vacation until Friday. | Bob is on vacation until Monday.
+Alice is out on Monday. | Alice is in on Tuesday.
+Alice's first language is Spanish. | Alice's second language is English.
+Alice's birthday is in May. | Alice's wedding is in June.
+Alice's team is red. | Alice's car is blue.
+The main entry is cli.py. | The main test is test_cli.py.
+The build passes locally. | The build fails on CI.
+Tests pass on Linux. | Tests fail on Windows.
+It works on my machine. | It does not work in CI.
+The job is scheduled for Monday. | The job is scheduled by cron.
+The release is planned for May. | The release is planned by Alice.
+The repo has 3 open issues. | The repo has 5 closed issues.
+The repo has 3 maintainers. | The repo has 12 contributors.
+Alice gave Bob the keys. | Bob gave Alice the report.
+Alice sent the invoice to Bob. | Bob sent the invoice to Carol.
+Bob depends on Alice. | Alice does not depend on Bob.
+Feature X is not in v1. | Feature X is in v2.
+We do not support Windows 7. | We support Windows 10.
+The library is not thread safe. | The library is fast.
+The old endpoint is deprecated. | The new endpoint is recommended.
+Some nodes are down. | Some nodes are up.
+Node 3 is down. | Node 4 is up.
+The east region is down. | The west region is up.
+I have been to France. | I have been to Spain.
+I went to Paris. | I went to Rome.
+I'm reading Dune. | I'm reading Emma.
+I am happy today. | I was sad yesterday.
+I am good at chess. | I am bad at poker.
+My dog is black. | My cat is white.
+My son is 5. | My daughter is 7.
+My sister lives in Oslo. | My brother lives in Rome.
+My first job was at IBM. | My current job is at Google.
+We met in 2019. | We married in 2021.
+We have a meeting at 9. | We have a meeting at 11.
+The talk starts at 9:00. | The lunch starts at 12:00.
 """
 
 
