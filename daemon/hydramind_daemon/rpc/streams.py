@@ -9,18 +9,26 @@ from typing import Final, TypeVar
 from hydramind_daemon.services.transfer import WINDOW
 
 S = TypeVar("S")
+P = TypeVar("P")
 T = TypeVar("T")
 
-_END: Final = object()
+
+class _End:
+    """Nothing more comes."""
 
 
-async def pipelined(source: AsyncIterator[S], begin: Callable[[S], Awaitable[Awaitable[T]]]) -> AsyncGenerator[T, None]:
-    """Call `begin` on each element in order, and answer what the begun work gives, in order.
+_END: Final = _End()
 
-    `begin` prepares an element and answers what to wait for; reading goes on meanwhile, at most a window ahead. Both must
-    turn refusals into answers; what they raise ends the stream.
+
+async def pipelined(
+    source: AsyncIterator[S], begin: Callable[[S], Awaitable[P]], finish: Callable[[P], Awaitable[T]]
+) -> AsyncGenerator[T, None]:
+    """Call `begin` on each element in order, and answer what `finish` makes of each begun one, in order.
+
+    Reading and beginning go on at most a window ahead. Both functions turn refusals into answers; what they raise ends the
+    stream.
     """
-    queue: asyncio.Queue[Awaitable[T] | object] = asyncio.Queue(WINDOW)
+    queue: asyncio.Queue[P | _End] = asyncio.Queue(WINDOW)
 
     async def feed() -> None:
         async for element in source:
@@ -30,7 +38,7 @@ async def pipelined(source: AsyncIterator[S], begin: Callable[[S], Awaitable[Awa
     async with asyncio.TaskGroup() as tasks:
         feeding = tasks.create_task(feed())
         try:
-            while (pending := await queue.get()) is not _END:
-                yield await pending  # type: ignore[misc]
+            while not isinstance(begun := await queue.get(), _End):
+                yield await finish(begun)
         finally:
             feeding.cancel()

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from hydramind_daemon.services import validate
-from hydramind_daemon.services.answers import MemoryView, Remembered, ids_of, ordered
+from hydramind_daemon.services.answers import MemoryView, ids_of, ordered
 from hydramind_daemon.services.changing import Changing
 from hydramind_daemon.services.context import Call, ScopeAnswer, ScopeRef
 from hydramind_daemon.services.jobs import Committed, Job
@@ -141,13 +141,6 @@ class Transfer:
             return self._writer.submit(job), scope
         finally:
             self._writer.came()
-
-    async def end_remember(
-        self, pending: tuple[asyncio.Future[Committed], ScopeAnswer], request: RememberRequest, call: Call
-    ) -> Remembered:
-        """The answer to an element."""
-        future, scope = pending
-        return await self._changing.remembered(await future, scope, request.content, call)
 
     # --- import
 
