@@ -11,6 +11,7 @@ import contextlib
 import fcntl
 import os
 import sys
+import threading
 from pathlib import Path
 
 from hydramind import local
@@ -43,6 +44,8 @@ def main(argv: list[str] | None = None) -> int:
         _tell(options.ready_fd, f"{local.BUSY} {holder}\n")
         return EX_BUSY
     _rotate_log(Path(addresses.mcp_log_file))
+    # A daemon process, not a coroutine: it starts beside the import of the SDK, on another core.
+    threading.Thread(target=_wake_daemon, args=(addresses,), daemon=True).start()
     from hydramind_mcp.hosting import run_host  # the SDK costs a second; only the one host pays it
 
     def ready() -> None:
@@ -83,6 +86,15 @@ def _tell(ready_fd: int, word: str) -> None:
     with contextlib.suppress(BrokenPipeError):
         os.write(ready_fd, word.encode())
     os.close(ready_fd)
+
+
+def _wake_daemon(addresses: local.Addresses) -> None:
+    """Find or start the daemon; when that fails, the first call tries again and tells why."""
+    from hydramind_client import spawn
+    from hydramind_client.errors import HydraMindError
+
+    with contextlib.suppress(HydraMindError, OSError):
+        spawn.ensure_running(spawn.plan(home=addresses.home, socket_path=addresses.socket))
 
 
 def _rotate_log(path: Path) -> None:
