@@ -117,12 +117,8 @@ def build_clause(
     is_negated = (len(negators) % 2 == 1) != negated
     at, verb = _verb_at(tokens)
     past_event = verb is not None and _past_event(verb)
-    if any(token.folded == "actually" for token in tokens):
-        correction = max(correction, 1)
     rejected = find_rejected(tokens) | _about(content, about, values)
-    # "Will move next year" speaks of another time.
-    future = not words.isdisjoint({"will", "'ll"}) and any(token.temporal for token in tokens)
-    frames = () if is_negated or future else find_frames(tokens, rejected)
+    frames = () if is_negated or _is_dated_plan(tokens) else find_frames(tokens, rejected)
     keys = tuple(token.key for token in core)
     mask, solid, slack = _signature(core)
     first = negators[0] if negators else None
@@ -144,9 +140,7 @@ def build_clause(
         no_longer=bool(negators) and _NO_LONGER.search(text) is not None,
         vague=(bool(negators) or not words.isdisjoint(_VAGUE_WORDS)) and _VAGUE.search(text) is not None,
         modality=_modality(words, text),
-        past=past_event
-        or not words.isdisjoint(_PAST_WORDS)
-        or (not words.isdisjoint(_USED_WORDS) and _USED_TO.search(text) is not None),
+        past=past_event or _speaks_of_past(words, text),
         past_event=past_event,
         copular=verb is not None and verb.role == "be",
         multi_valued=verb is not None and verb.role != "be" and (verb.role == "have" or verb.key in _MULTI_VALUED),
@@ -154,14 +148,25 @@ def build_clause(
         definite=bool(tokens) and tokens[0].folded in _DEFINITE,
         indefinite_object=_indefinite_object(tokens, verb),
         deictic=_is_deictic(tokens),
-        additive=any(token.folded in ADDITIVE for token in tokens) or "as well" in text.lower() or "in addition" in text.lower(),
-        correction=correction,
+        additive=not words.isdisjoint(ADDITIVE) or "as well" in text.lower() or "in addition" in text.lower(),
+        correction=max(correction, 1) if "actually" in words else correction,
         frames=frames,
         rejected=rejected,
         have=tuple(t for t in tokens if t.role == "have" and t is verb),
         value_types=_value_types(core),
         slot_words=_slot_words(core, frames, rejected),
     )
+
+
+def _is_dated_plan(tokens: list[Token]) -> bool:
+    """Whether a clause speaks of another time: "will move next year"."""
+    return any(token.folded in {"will", "'ll"} for token in tokens) and any(token.temporal for token in tokens)
+
+
+def _speaks_of_past(words: frozenset[str], text: str) -> bool:
+    if not words.isdisjoint(_PAST_WORDS):
+        return True
+    return not words.isdisjoint(_USED_WORDS) and _USED_TO.search(text) is not None
 
 
 def _cut_tail(content: str, start: int, end: int) -> int:
