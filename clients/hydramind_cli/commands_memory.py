@@ -143,7 +143,7 @@ def _labels(client: Client, scope: str, ids: Sequence[str]) -> tuple[dict[str, s
 @click.option(
     "--entity", "-e", "entities", multiple=True, metavar="NAME", help="Only memories about this. Repeat for any of several."
 )
-@click.option("--limit", "-n", type=click.IntRange(1, 100), default=10, show_default=True, help="At most this many.")
+@click.option("--limit", "-n", type=click.IntRange(1, 100), help="At most this many. Default: the setting recall.limit.")
 @click.option("--as-of", metavar="TIME", help="What held at this time.")
 @click.option("--known-at", metavar="TIME", help="What was known at this time, or at a commit sequence (seq:42).")
 @click.option("--include", multiple=True, type=click.Choice(["superseded"]), help="Also memories of this status.")
@@ -152,7 +152,7 @@ def recall_command(
     shell: Shell,
     query: str | None,
     entities: Sequence[str],
-    limit: int,
+    limit: int | None,
     as_of: str | None,
     known_at: str | None,
     include: Sequence[str],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from hydramind_cli.output import Output, Part, clean, columns, day, minute, text_of
@@ -57,28 +57,18 @@ def _rows(out: Output, node: Node, lead: str, below: str) -> list[tuple[str, str
 
 def grow(root: Node, decays: Sequence[m.Decay], contents: Mapping[str, str], parents: Mapping[str, Sequence[str]]) -> Node:
     """`root` with its decayed dependents beneath, each under a parent one hop nearer, as far as parents are known."""
+    hops = {root.memory_id: 0, **{decay.memory_id: decay.hop for decay in decays}}
     near: dict[str, list[m.Decay]] = {}
-    for decay in decays:
-        above = [p for p in parents.get(decay.memory_id, ()) if p == root.memory_id or any(d.memory_id == p for d in decays)]
-        near.setdefault(above[0] if above else root.memory_id, []).append(decay)
+    for decay in decays:  # only nearer ones are above, so that a cycle ends
+        above = [p for p in parents.get(decay.memory_id, ()) if p in hops and hops[p] < decay.hop]
+        near.setdefault(max(above, key=hops.__getitem__, default=root.memory_id), []).append(decay)
 
-    def children(of: str, seen: frozenset[str]) -> tuple[Node, ...]:
-        return tuple(
-            Node(
-                d.memory_id,
-                contents.get(d.memory_id, d.memory_id),
-                d.before_trust,
-                d.after_trust,
-                f"hop {d.hop}",
-                children(d.memory_id, seen | {d.memory_id}),
-            )
-            for d in near.get(of, ())
-            if d.memory_id not in seen
-        )
+    def node(decay: m.Decay) -> Node:
+        content = contents.get(decay.memory_id, decay.memory_id)
+        below = tuple(map(node, near.get(decay.memory_id, ())))
+        return Node(decay.memory_id, content, decay.before_trust, decay.after_trust, f"hop {decay.hop}", below)
 
-    return Node(
-        root.memory_id, root.content, root.before, root.after, root.note, children(root.memory_id, frozenset({root.memory_id}))
-    )
+    return replace(root, children=tuple(map(node, near.get(root.memory_id, ()))))
 
 
 def scope_line(out: Output, scope: str, source: m.ScopeSource | None) -> None:

@@ -147,13 +147,13 @@ class Client:
         query: str,
         scope: Scope = None,
         entities: Sequence[str] = (),
-        limit: int = 10,
+        limit: int | None = 10,
         as_of: Moment | None = None,
         known_at: Moment | None = None,
         include: Sequence[m.Status | str] = (),
         order: m.Order | str | None = None,
     ) -> m.Recall:
-        """Find current memories for a question, best first; or abstain and say why."""
+        """Find current memories for a question, best first; or abstain and say why. `limit=None`: as the daemon is set."""
         return self._run(requests.recall(query, self._scope(scope), entities, limit, as_of, known_at, include, order))
 
     def revise(
