@@ -83,9 +83,10 @@ def test_what_is_undone_leaves_nothing_and_the_rest_of_the_batch_stays(store: St
 def test_undoing_a_command_that_was_only_gathered_gives_its_place_to_the_next(store: Store) -> None:
     history = History(store, index=index_terms)
     history.remember("one", "alpha")
-    history.batch.savepoint()
+    history.keep = False
     history.remember("two", "beta", scope="b")
     history.batch.undo()
+    history.keep = True
     history.remember("three", "gamma", scope="b")
     history.commit()
     with store.read() as view:
@@ -206,9 +207,7 @@ def test_frequencies_and_recall_agree_with_counting_across_blocks_of_postings(st
         assert view.frequencies("a", ["word5"], known=1_500) == (1_500, [len(then)])
 
 
-def test_conflict_candidates_are_active_share_an_entity_and_a_slot_term_and_come_newest_first(
-    store: Store, history: History
-) -> None:
+def test_conflict_candidates_are_active_and_share_an_entity_and_a_slot_term(store: Store, history: History) -> None:
     for number in range(100):
         history.remember(f"m{number}", f"port open n{number}", about=["router"])
     history.remember("elsewhere", "port open", about=["switch"])
@@ -275,12 +274,8 @@ def test_events_come_whole_commit_by_commit_and_by_scope(store: Store, history: 
         first = view.events_after(0, None, 1)
         assert [event.memory_id for event in first] == ["policy"]
         fall = view.events_after(3, ["a"], 1)
-        assert [(event.seq, event.kind) for event in fall] == [
-            (4, "remembered"),
-            (4, "contradicted"),
-            (4, "decayed"),
-            (4, "decayed"),
-        ]
+        assert [event.kind for event in fall] == ["remembered", "contradicted", "decayed", "decayed"]
+        assert {event.seq for event in fall} == {4}
         assert [event.memory_id for event in view.events_after(4, None, 10)] == ["foreign"]
         assert view.events_after(4, ["a"], 10) == []
         assert view.events_after(0, ["nowhere"], 10) == []

@@ -111,7 +111,7 @@ def replay(store: SqliteStore, source: SqliteStore, until: int) -> None:
     batch.commit()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @example(script=STORY, cascade_limit=1)
 @given(script=st.lists(commands, min_size=1, max_size=14), cascade_limit=st.sampled_from([1, 5_000]))
 def test_known_at_equals_a_store_that_replayed_the_log_up_to_there(script: list[tuple], cascade_limit: int) -> None:
@@ -134,7 +134,7 @@ def test_known_at_equals_a_store_that_replayed_the_log_up_to_there(script: list[
         live.close()
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @example(script=STORY)
 @given(script=st.lists(commands, min_size=1, max_size=20))
 def test_the_store_holds_what_the_simplest_graph_holds_after_the_same_plans(script: list[tuple]) -> None:
@@ -156,7 +156,7 @@ def test_the_store_holds_what_the_simplest_graph_holds_after_the_same_plans(scri
         live.close()
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @example(script=STORY)
 @given(script=st.lists(commands, min_size=1, max_size=20))
 def test_rebuilding_changes_no_answer_and_verify_finds_nothing(script: list[tuple]) -> None:

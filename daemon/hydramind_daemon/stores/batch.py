@@ -105,6 +105,8 @@ class SqliteBatch:
     def undo(self) -> None:
         """Take back everything since `savepoint`. Raises when the store has lost the whole transaction."""
         self._raise_lost()
+        if not self._in_command:
+            raise Internal("there is no command to take back", reason="NO_COMMAND")
         if self._has_savepoint:
             self._guarded(self._undo_savepoint)
         else:

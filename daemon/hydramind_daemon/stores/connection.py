@@ -24,7 +24,10 @@ _BUSY_MS: Final = 5_000
 
 @dataclass(frozen=True, slots=True)
 class Durability:
-    """`fsync`: each commit survives a power cut (synchronous=FULL). `vfs`: name of another VFS, for tests of faults."""
+    """`fsync`: each commit survives a power cut (synchronous=FULL). `vfs`: name of another VFS, for tests of faults.
+
+    Such a VFS has no shared memory, so that the connection locks the file for itself alone.
+    """
 
     fsync: bool = True
     vfs: str | None = None
@@ -49,11 +52,13 @@ def connect(path: Path, durability: Durability, *, reader: bool = False, page_si
 
 
 def _pragmas(durability: Durability, *, reader: bool, page_size: int) -> Sequence[str]:
-    common = ("temp_store=MEMORY", "trusted_schema=0", "recursive_triggers=0")
+    alone = ("locking_mode=EXCLUSIVE",) if durability.vfs else ()
+    common = (*alone, "temp_store=MEMORY", "trusted_schema=0", "recursive_triggers=0")
     if reader:
         return (*common, f"cache_size=-{READER_CACHE_KIB}", "query_only=1", "wal_autocheckpoint=0")
     return (
         f"page_size={page_size}",
+        *common,
         "journal_mode=WAL",
         f"synchronous={'FULL' if durability.fsync else 'OFF'}",
         "fullfsync=1",
@@ -61,7 +66,6 @@ def _pragmas(durability: Durability, *, reader: bool, page_size: int) -> Sequenc
         "wal_autocheckpoint=0",
         f"journal_size_limit={16 << 20}",
         f"cache_size=-{WRITER_CACHE_KIB}",
-        *common,
     )
 
 

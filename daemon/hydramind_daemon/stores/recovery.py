@@ -97,21 +97,36 @@ def salvage(path: Path, durability: Durability, last_known: int) -> None:
 
     Raises Damaged, and leaves everything as it was, when nothing of it can be read.
     """
+    made, work = (path.with_name(f"{path.name}.{use}") for use in ("recovering", "reading"))
+    _remove(made, work)
+    try:
+        files.prepare(made)
+        with closing(connect(made, durability)) as fresh:
+            schema.migrate(fresh)
+            kept = _copy(path, work, fresh, durability, last_known)
+        if not kept:
+            raise _unreadable(path)
+        _swap(path, made)
+    finally:
+        _remove(made, work)
+
+
+def _remove(*paths: Path) -> None:
+    for path in paths:
+        for file in (path, *files.companions(path)):
+            file.unlink(missing_ok=True)
+
+
+def _unreadable(path: Path) -> Damaged:
+    return Damaged(
+        f"{path} is damaged and nothing of it can be read; move it away or put a backup in its place",
+        metadata={"path": str(path)},
+    )
+
+
+def _swap(path: Path, made: Path) -> None:
+    """Set the damaged file with its log aside, and put the fresh one in its place."""
     target = files.aside(path)
-    made = path.with_name(f"{path.name}.recovering")
-    for leftover in (made, *files.companions(made)):
-        leftover.unlink(missing_ok=True)
-    files.prepare(made)
-    with closing(connect(made, durability)) as fresh:
-        schema.migrate(fresh)
-        kept = _copy(path, fresh, durability, last_known)
-    if not kept:
-        for leftover in (made, *files.companions(made)):
-            leftover.unlink(missing_ok=True)
-        raise Damaged(
-            f"{path} is damaged and nothing of it can be read; move it away or put a backup in its place",
-            metadata={"path": str(path)},
-        )
     for old, new in zip((path, *files.companions(path)), (target, *files.companions(target)), strict=True):
         with suppress(FileNotFoundError):
             old.rename(new)
@@ -119,9 +134,9 @@ def salvage(path: Path, durability: Durability, last_known: int) -> None:
     suspect_mark(path).unlink(missing_ok=True)
 
 
-def _copy(path: Path, fresh: apsw.Connection, durability: Durability, last_known: int) -> int:
+def _copy(path: Path, work: Path, fresh: apsw.Connection, durability: Durability, last_known: int) -> int:
     """Apply every readable record to the fresh store; the number of them."""
-    with closing(_readable(path, fresh, durability)) as source:
+    with closing(_readable(path, work, fresh, durability)) as source:
         end = _end(source, last_known)
         keeper = LogKeeper(fresh)
         for record in _readable_records(source, end):
@@ -137,11 +152,9 @@ def _copy(path: Path, fresh: apsw.Connection, durability: Durability, last_known
         return len(keeper.kept)
 
 
-def _readable(path: Path, fresh: apsw.Connection, durability: Durability) -> apsw.Connection:
+def _readable(path: Path, work: Path, fresh: apsw.Connection, durability: Durability) -> apsw.Connection:
     """A connection to a copy of the damaged file. When its first page is gone, the fresh store's stands in for it."""
-    work = path.with_name(f"{path.name}.reading")
     for name, copy in zip((path, files.companions(path)[0]), (work, files.companions(work)[0]), strict=True):
-        copy.unlink(missing_ok=True)
         with suppress(FileNotFoundError):
             shutil.copyfile(name, copy)
     try:
@@ -152,9 +165,7 @@ def _readable(path: Path, fresh: apsw.Connection, durability: Durability) -> aps
         try:
             source = connect(work, durability)
         except DAMAGE as error:
-            raise Damaged(f"{path} is not a SQLite file: {error}", metadata={"path": str(path)}) from error
-    for name in (work, *files.companions(work)):
-        name.unlink(missing_ok=True)  # the open connection keeps what it needs
+            raise _unreadable(path) from error
     return source
 
 

@@ -68,13 +68,9 @@ def scans(plan: list[str]) -> list[str]:
     found = []
     for step in plan:
         match = re.match(r"SCAN (\w+)(.*)", step)
-        if (
-            match
-            and step != OF_OPEN_ONES
-            and "VIRTUAL TABLE" not in step
-            and match[1] not in {"CONSTANT"}
-            and not is_subquery(match[1], plan)
-        ):
+        if match is None or step == OF_OPEN_ONES or "VIRTUAL TABLE" in step:
+            continue
+        if match[1] != "CONSTANT" and not is_subquery(match[1], plan):
             found.append(step)
     return found
 
