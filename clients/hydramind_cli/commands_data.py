@@ -89,10 +89,12 @@ def import_command(shell: Shell, file: str, restore: bool) -> int:
     """
     tally = Tally()
     try:
-        with click.open_file(file, "rb") as opened, shell.client() as client, progress("importing", None) as step:
+        total = _lines_of(file)
+        with click.open_file(file, "rb") as opened, shell.client() as client, progress("importing", total) as step:
             records = _records(read_lines(opened), tally, step, override=shell.scope)
             for outcome in client.import_(records, None, restore=restore):
                 tally.take(outcome)
+                step(1)
     except FileNotFoundError as error:
         sys.stderr.write(f"hydramind: {error.filename}: {error.strerror}\n")
         return ExitCode.NOT_FOUND
@@ -108,13 +110,22 @@ def _records(
     lines: Iterator[Line], tally: Tally, step: Callable[[int], None], *, override: str | None
 ) -> Iterator[m.ImportRecord]:
     for line in lines:
-        step(1)
         if isinstance(line, BadLine):
             tally.refused.append(line)
+            step(1)
         elif isinstance(line, SkippedLine):
             tally.skipped += 1
+            step(1)
         else:
             yield line if override is None else replace(line, scope="")
+
+
+def _lines_of(file: str) -> int | None:
+    """Lines of a file that are not blank, for a progress bar with an end; None when nobody sees it or it cannot be known."""
+    if not sys.stderr.isatty() or not Path(file).is_file():
+        return None
+    with Path(file).open("rb") as opened:
+        return sum(1 for line in opened if line.strip())
 
 
 def _import_summary(out: Output, tally: Tally) -> None:

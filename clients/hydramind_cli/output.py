@@ -238,7 +238,8 @@ class Output:
         """Write rows in columns; the last column is shortened to a terminal's width, never in a pipe."""
         texts = [[text_of(cell) for cell in row] for row in rows]
         widths = [max([columns(head), *(columns(row[i]) for row in texts)]) for i, head in enumerate(heads)]
-        self.line(*((f"{head:<{widths[i]}}  ", "dim") for i, head in enumerate(heads)))
+        last = len(heads) - 1
+        self.line(*((head if i == last else f"{head:<{widths[i]}}  ", "dim") for i, head in enumerate(heads)))
         room = self.width - sum(widths[:-1]) - 2 * (len(heads) - 1) if self.width else 0
         for row in rows:
             self.line(*self._cells(row, widths, room))
