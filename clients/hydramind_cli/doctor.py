@@ -101,24 +101,29 @@ def _home(where: local.Addresses) -> Iterator[Finding]:
 def _folder(name: str, folder: str, where: local.Addresses) -> Finding:
     path = Path(folder)
     if not path.exists():
-        return Finding(name, ok=True, words=f"{folder} does not exist yet; the daemon creates it")
+        above = _nearest(folder)
+        if above.is_dir() and os.access(above, os.W_OK | os.X_OK):
+            return Finding(name, ok=True, words=f"{folder} does not exist yet; the daemon creates it")
+        return Finding(name, ok=False, words=f"{folder} does not exist and cannot be created in {above}: set HYDRAMIND_HOME")
     found = path.stat()
-    if not stat.S_ISDIR(found.st_mode):
-        return Finding(name, ok=False, words=f"{folder} is not a folder: move it away or set HYDRAMIND_HOME")
-    if found.st_uid != os.geteuid():
-        return Finding(
-            name,
-            ok=False,
-            words=f"{folder} belongs to uid {found.st_uid}, you are {os.geteuid()}: chown it or set HYDRAMIND_HOME",
-        )
-    if not os.access(folder, os.W_OK | os.X_OK):
-        return Finding(
-            name, ok=False, words=f"{folder} cannot be written (mode {stat.S_IMODE(found.st_mode):04o}, or a read-only disk)"
-        )
-    open_to_others = bool(stat.S_IMODE(found.st_mode) & 0o077)
-    if open_to_others and folder == str(Path(where.socket).parent):
+    mode = stat.S_IMODE(found.st_mode)
+    problem = _problem_of(path, found)
+    if problem:
+        return Finding(name, ok=False, words=f"{folder} {problem}")
+    if mode & 0o077 and folder == str(Path(where.socket).parent):
         return Finding(name, ok=False, words=f"{folder} holds the socket and is open to others", mend=lambda: _close_folder(path))
-    return Finding(name, ok=True, words=f"{folder}, mode {stat.S_IMODE(found.st_mode):04o}")
+    return Finding(name, ok=True, words=f"{folder}, mode {mode:04o}")
+
+
+def _problem_of(path: Path, found: os.stat_result) -> str:
+    """What is wrong with a folder that no command can mend."""
+    if not stat.S_ISDIR(found.st_mode):
+        return "is not a folder: move it away or set HYDRAMIND_HOME"
+    if found.st_uid != os.geteuid():
+        return f"belongs to uid {found.st_uid}, you are {os.geteuid()}: chown it or set HYDRAMIND_HOME"
+    if not os.access(path, os.W_OK | os.X_OK):
+        return f"cannot be written (mode {stat.S_IMODE(found.st_mode):04o}, or a read-only disk)"
+    return ""
 
 
 def _close_folder(path: Path) -> str:
@@ -126,11 +131,16 @@ def _close_folder(path: Path) -> str:
     return f"chmod 700 {path}"
 
 
-def _disk(where: local.Addresses) -> Finding:
-    place = Path(where.home)
+def _nearest(folder: str) -> Path:
+    """The folder itself, or what exists above it."""
+    place = Path(folder)
     while not place.exists() and place != place.parent:
         place = place.parent
-    free = shutil.disk_usage(place).free
+    return place
+
+
+def _disk(where: local.Addresses) -> Finding:
+    free = shutil.disk_usage(_nearest(where.home)).free
     words = f"{size(free)} free for {where.home}"
     return Finding(
         "disk",
