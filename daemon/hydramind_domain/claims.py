@@ -24,7 +24,7 @@ _MAX_CHARS: Final = 4000
 _SENTENCE_END: Final = re.compile(r"([.!?]+[\"')\]]*)(?=\s|$)|(\n+)|(;)(?=\s)")
 _ABBREVIATION: Final = re.compile(r"(?:\b(?:[A-Z]|Mrs?|Dr|Ms|vs|St|Jr|No|e\.g|i\.e|etc|approx))$")
 _CLAUSE_BREAK: Final = re.compile(
-    r",?\s+(?:but|however|whereas|although|though|yet)\b,?\s|\s[—–]\s|\s-{1,2}\s|,\s+(?=(?:and\s+"
+    r"(?:,|(?<=[^\s,]))\s+(?:but|however|whereas|although|though|yet)\b,?\s|\s[—–]\s|\s-{1,2}\s|,\s+(?=(?:and\s+"
     r"|so\s+)?(?:we|i|he|she|they|it)\s)",
     re.IGNORECASE,
 )
@@ -57,7 +57,8 @@ _MARKER: Final = re.compile(
     re.IGNORECASE,
 )
 _TRAILING: Final = re.compile(
-    r",?\s+(?:(?P<strong>is (?:wrong|incorrect|false|not true|a mistake))|(?P<weak>actually|instead|after all))\s*$",
+    r"(?:,|(?<=[^\s,]))\s+"
+    r"(?:(?P<strong>is (?:wrong|incorrect|false|not true|a mistake))|(?P<weak>actually|instead|after all))\s*$",
     re.IGNORECASE,
 )
 _TRAILING_WORDS: Final = frozenset({"wrong", "incorrect", "false", "true", "mistake", "actually", "instead", "all"})

@@ -223,7 +223,7 @@ def _continues_name(text: str, names: list[tuple[int, int]], start: int, end: in
 
 def _kind(text: str, start: int, end: int) -> str | None:
     piece = text[start:end]
-    if len(piece) < 2 or (piece.isalpha() and not any(char.isupper() for char in piece[1:])):
+    if not 2 <= len(piece) <= _MAX_NAME_CHARS or (piece.isalpha() and not any(char.isupper() for char in piece[1:])):
         return None
     if piece.isalpha():
         return "code" if piece[0].islower() else "name"

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from hydramind_domain.claims import analyse_claim, slot_terms
 from hydramind_domain.conflict import REASON_CODES, BuiltinClassifier, ConflictClassifier
+from hydramind_domain.entities import extract_entities
 
 CLASSIFIER: ConflictClassifier = BuiltinClassifier()
 VOCABULARY = """
@@ -99,3 +100,14 @@ def test_curly_apostrophes_and_capitals_are_read_alike():
 
 def test_the_classifier_has_the_interface_that_others_implement():
     assert set(get_type_hints(BuiltinClassifier.classify)) == {"new", "old", "return"}
+
+
+@pytest.mark.parametrize(
+    "piece", [" ", '"', "a.", "a, i ", "a-", "a_", "a@", "a/", "1", "1,000", "`", "not ", "no, ", "actually, "]
+)
+@pytest.mark.timeout(20)
+def test_the_work_on_a_long_content_grows_with_its_length_only(piece: str):
+    content = piece * (20_000 // len(piece))
+    claim = analyse_claim(content)
+    assert CLASSIFIER.classify(claim, claim) is None
+    assert len(extract_entities(content, {"a"})) <= 64
