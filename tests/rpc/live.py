@@ -154,7 +154,7 @@ class Live:
         """Wait for something that the loop will do."""
 
         async def poll() -> None:
-            while not condition():
+            while not condition():  # noqa: ASYNC110 - the condition is anything that the loop will bring about
                 await asyncio.sleep(0.001)
 
         await asyncio.wait_for(poll(), BOUND_S)

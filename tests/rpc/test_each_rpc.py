@@ -14,11 +14,7 @@ from google.protobuf.descriptor import MethodDescriptor
 from hydramind.v1 import admin_pb2, common_pb2, event_pb2, memory_pb2
 from tests.rpc.live import Live, details, ref
 
-SERVICES = [
-    service
-    for module in (memory_pb2, event_pb2, admin_pb2)
-    for service in module.DESCRIPTOR.services_by_name.values()
-]
+SERVICES = [service for module in (memory_pb2, event_pb2, admin_pb2) for service in module.DESCRIPTOR.services_by_name.values()]
 RPCS = {method.name: method for service in SERVICES for method in service.methods}
 CODE = grpc.StatusCode
 ACME = ref("acme")
@@ -74,9 +70,7 @@ CASES = {
         "memory_id",
         CODE.NOT_FOUND,
     ),
-    "Forget": case(
-        lambda ids, _: pb.ForgetRequest(memory_id=ids[0], scope=ACME), pb.ForgetRequest(scope=ACME), "memory_id"
-    ),
+    "Forget": case(lambda ids, _: pb.ForgetRequest(memory_id=ids[0], scope=ACME), pb.ForgetRequest(scope=ACME), "memory_id"),
     "ResolveConflict": case(
         lambda ids, _: pb.ResolveConflictRequest(
             memory_id=ids[2], other_id=ids[0], verdict=pb.CONFLICT_VERDICT_STANDS, reason="seen", scope=ACME
@@ -213,9 +207,9 @@ async def test_a_caller_that_goes_away_leaves_nothing_behind(live: Live, name: s
     if name not in {"GetServerInfo", "Drain"}:
         await live.until(lambda: live.services.activity.calls > 0)
     call.cancel()
-    with pytest.raises((asyncio.CancelledError, grpc.aio.AioRpcError)):
-        await waiting
-        raise asyncio.CancelledError  # it was quicker than we: nothing was left to cancel
+    ended = (await asyncio.gather(waiting, return_exceptions=True))[0]
+    assert ended is None or isinstance(ended, (asyncio.CancelledError, grpc.aio.AioRpcError))
+    assert ended is not None or name in {"GetServerInfo", "Drain"}  # these two wait for nothing
     open_writer()
     open_readers()
     await live.until(lambda: not live.services.busy())
