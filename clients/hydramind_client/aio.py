@@ -31,10 +31,13 @@ class _Link:
         self.stubs: Mapping[str, Any] = {} if channel is None else wire.stubs(channel)
         self.given = channel is not None
         self.up = self.given
+        self.closed = False
         self._lock = asyncio.Lock()
 
     async def ensure(self, attempts: wire.Attempts, *, starts: bool = True) -> None:
         """Have a daemon and a channel to it. Raises `HydraMindError`, or `grpc.RpcError` like a call."""
+        if self.closed:
+            raise Unavailable("this client was closed", reason=wire.CLOSED)
         if self.up:
             return
         async with self._lock:
@@ -43,10 +46,10 @@ class _Link:
                 self.up = True
 
     async def _connect(self, attempts: wire.Attempts, *, starts: bool) -> None:
-        limit = self.plan.limit_s if attempts.made == 0 else attempts.left_s
+        limit = self.plan.limit_s if attempts.failed == 0 else attempts.left_s
         plan = replace(self.plan, limit_s=limit, may_start=self.plan.may_start and starts)
         await asyncio.to_thread(spawn.ensure_running, plan)
-        if attempts.made == 0:
+        if attempts.failed == 0:
             attempts.restart_clock()
         if self.channel is None:
             self.channel = grpc.aio.insecure_channel(wire.target(self.plan.addresses.socket), options=wire.CHANNEL_OPTIONS)
@@ -54,13 +57,14 @@ class _Link:
         # Proves the connection before a call is risked on it, and that whoever answers now is not too old.
         call = requests.get_server_info()
         hello = self.stubs["admin"].GetServerInfo
-        wire.check_level(call.read(await hello(call.request, timeout=attempts.hello_s, wait_for_ready=attempts.made > 0)))
+        wire.check_level(call.read(await hello(call.request, timeout=attempts.hello_s, wait_for_ready=attempts.failed > 0)))
 
     def lost(self) -> None:
         """The connection broke: look for the daemon again before the next try."""
         self.up = self.given
 
     async def close(self) -> None:
+        self.closed = True
         if self.channel is not None:
             await self.channel.close()
         self.up = False
@@ -406,7 +410,7 @@ class AsyncClient:
         if not attempts.again(error):
             raise attempts.failure(wire.translated(error)) from error
         self._link.lost()
-        await asyncio.sleep(spawn.PAUSE_S * attempts.made)
+        await asyncio.sleep(spawn.PAUSE_S * min(attempts.failed, 10))
 
     async def _stream(self, method: str, request: object, read: Callable[[Any], A]) -> AsyncIterator[A]:
         attempts = wire.Attempts(STREAM_TIMEOUT_S, "", writes=False)

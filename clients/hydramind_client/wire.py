@@ -28,6 +28,9 @@ MESSAGE_MAX_BYTES: Final = 16 * 1024 * 1024
 WATCH_PAUSES_S: Final = (0.05, 0.1, 0.25, 0.5, 1.0)
 """Pauses of a watch between tries to reach the daemon again; the last one repeats."""
 
+CLOSED: Final = "CLOSED"
+"""Reason of a call on a client that was closed."""
+
 HELLO_S: Final = 5.0
 """Longest that proving a connection may take."""
 
@@ -124,7 +127,7 @@ def translated(error: grpc.RpcError) -> errors.HydraMindError:
     if info is not None:
         return kind(_details(error), reason=info.reason or None, metadata=dict(info.metadata))
     message = _details(error)
-    if code is grpc.StatusCode.UNAVAILABLE:
+    if code in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED}:
         message = f"the connection to the daemon was lost ({_short(message)})"
     elif code is grpc.StatusCode.DEADLINE_EXCEEDED:
         message = "the daemon did not answer in time"
@@ -136,12 +139,15 @@ def _short(message: str) -> str:
 
 
 def may_retry(error: grpc.RpcError) -> bool:
-    """UNAVAILABLE, and ABORTED by a daemon that is draining; nothing else."""
+    """UNAVAILABLE, and ABORTED by a daemon that is draining; nothing else.
+
+    CANCELLED counts as the latter: nobody here cancels a call that is waited for, so that a stopping server did.
+    """
     code = code_of(error)
     if code is grpc.StatusCode.ABORTED:
         info = error_info(error)
         return info is not None and info.reason == errors.DRAINING
-    return code is grpc.StatusCode.UNAVAILABLE
+    return code in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED}
 
 
 def unsure(error: grpc.RpcError) -> bool:
@@ -177,6 +183,7 @@ class Attempts:
     key: str
     writes: bool
     made: int = 0
+    failed: int = 0
     maybe_done: bool = False
     _sent: bool = False
     _started: float = field(default_factory=time.monotonic)
@@ -201,11 +208,13 @@ class Attempts:
 
     def again(self, error: grpc.RpcError) -> bool:
         """Count a failed try; whether to make another."""
+        self.failed += 1
+        sent, self._sent = self._sent, False
+        if not sent:  # only the connection failed, as it does while a daemon stops: that costs time, not a try
+            return self.left_s > 0 and (may_retry(error) or code_of(error) is grpc.StatusCode.DEADLINE_EXCEEDED)
         self.made += 1
-        self.maybe_done = self.maybe_done or (self._sent and unsure(error))
-        unproven = not self._sent and code_of(error) is grpc.StatusCode.DEADLINE_EXCEEDED
-        self._sent = False
-        return (unproven or may_retry(error)) and self.made < TRIES and self.left_s > 0
+        self.maybe_done = self.maybe_done or unsure(error)
+        return may_retry(error) and self.made < TRIES and self.left_s > 0
 
     def failure(self, error: errors.HydraMindError) -> errors.HydraMindError:
         """What the caller gets: with the key when the effect is unknown."""
@@ -272,7 +281,7 @@ class Breaks:
             if not may_retry(error):
                 raise problem from error
             return problem
-        if not self.tries:
+        if not self.tries or error.reason == CLOSED:
             raise error
         return error
 

@@ -361,3 +361,41 @@ def test_a_deadline_is_spent_by_all_tries_together(monkeypatch: pytest.MonkeyPat
     assert attempts.left_s == 6
     now[0] += 7
     assert attempts.left_s == 0
+
+
+def test_a_connection_that_a_stopping_daemon_refuses_costs_time_and_no_try(daemon: FakeDaemon):
+    greeting, left = daemon.answers["GetServerInfo"], [5]
+
+    def hello(request, context):
+        if left[0]:
+            left[0] -= 1
+            context.abort(grpc.StatusCode.CANCELLED, "")
+        return greeting(request, context)
+
+    daemon.answers["GetServerInfo"] = hello
+    daemon.answers["Remember"] = failing(2, grpc.StatusCode.UNAVAILABLE, "SCOPE_LOCKED")
+    with Client(spawn=False, scope="acme", timeout_s=30) as client:
+        assert client.remember("A fact.").memory_id == "m-1"
+
+
+def test_a_call_that_the_server_cancelled_is_tried_again_with_its_key(client: Client, daemon: FakeDaemon):
+    left = [1]
+
+    def answer(request, context):
+        if left[0]:
+            left[0] -= 1
+            context.abort(grpc.StatusCode.CANCELLED, "")
+        return remembered()
+
+    daemon.answers["Remember"] = answer
+    client.remember("A fact.", idempotency_key="mine")
+    assert [request.idempotency_key for request in daemon.calls("Remember")] == ["mine", "mine"]
+
+
+def test_a_closed_client_says_so(daemon: FakeDaemon):
+    client = Client(spawn=False)
+    client.get_server_info()
+    client.close()
+    with pytest.raises(errors.Unavailable) as caught:
+        client.get_server_info()
+    assert caught.value.reason == "CLOSED"
