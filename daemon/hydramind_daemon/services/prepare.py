@@ -114,7 +114,9 @@ class PreparedClaim:
         """Look at the store before the batch: known entities, candidates, verdicts."""
         self.asked = tuple(dict.fromkeys([*map(normalise_entity, self.explicit), *self.text.ngrams]))
         self._know(memory.known(view, self.scope, self.asked))
-        keys, self.skipped = self._candidates(view, inherited)
+        # An entity that the scope does not know has no memories.
+        known = [link for link in self.links if link.norm in self.known]
+        keys, self.skipped = self._candidates(view, (*known, *inherited))
         self.checked = len(keys)
         if keys:
             self._judge(memory.claims(view, keys))
@@ -135,7 +137,7 @@ class PreparedClaim:
 
     def _look_again(self, snapshot: Snapshot, inherited: Sequence[EntityLink]) -> None:
         """As `look`, on the batch's own state; verdicts that are there are kept."""
-        keys, self.skipped = self._candidates(snapshot, inherited)
+        keys, self.skipped = self._candidates(snapshot, (*self.links, *inherited))
         new = [key for key in keys if key not in self.verdicts]
         self._judge({key: analyse_claim(snapshot.record(key).content[:CLAIM_CHARS]) for key in new})
 
@@ -144,9 +146,9 @@ class PreparedClaim:
             self.known.update(names)
             self.links = entity_links(self.text, self.explicit, self.known)
 
-    def _candidates(self, state: ReadView | Snapshot, inherited: Sequence[EntityLink]) -> tuple[Sequence[int], int]:
+    def _candidates(self, state: ReadView | Snapshot, about: Sequence[EntityLink]) -> tuple[Sequence[int], int]:
         slots = self.text.index.slot_terms
-        norms = {link.norm for link in (*self.links, *inherited)}
+        norms = {link.norm for link in about}
         if not slots or not norms:
             return (), 0
         return state.conflict_candidates(self.scope, norms, slots, CANDIDATES)
