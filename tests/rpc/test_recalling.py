@@ -387,3 +387,30 @@ async def test_entities_alone_are_a_question(live: Live):
     assert found(await live.recall("", entities=["gateway"])) == ["It runs in Frankfurt"]
     answer = await live.recall("runs", entities=["nobody"])
     assert (answer.abstained, "nobody" in answer.reason) == (True, True)
+
+
+async def test_the_timeline_of_a_memory_is_its_chain_of_revisions_from_either_end(live: Live):
+    first = (await live.remember("The port is 1")).memory_id
+    second = (await live.revise(first, "The port is 2", reason="moved")).remembered.memory_id
+    third = (await live.revise(second, "The port is 3", reason="moved again")).remembered.memory_id
+    await live.remember("Something else")
+    for memory_id in (first, second, third):
+        facts = await timeline(live, memory_id=memory_id)
+        assert [fact.memory.memory_id for fact in facts] == [first, second, third]
+        assert [fact.reason for fact in facts] == ["moved", "moved again", ""]
+    assert [fact.memory.memory_id for fact in await timeline(live, memory_id=first, known_at="seq:2")] == [first, second]
+
+
+async def test_a_dismissed_contradiction_opens_the_older_memory_to_a_new_one_in_the_same_batch(live: Live):
+    import asyncio
+
+    old = await live.remember("Production must use direct routing.", "routing")
+    new = await live.remember("Production must not use direct routing.", "routing")
+    go = await live.hold_writer()
+    forgetting = asyncio.ensure_future(live.forget(new.memory_id))
+    await live.until(lambda: live.services.writer.waiting == 1)
+    again = asyncio.ensure_future(live.remember("Production must never use direct routing.", "routing"))
+    await live.until(lambda: live.services.writer.waiting == 2)
+    go()
+    await forgetting
+    assert [conflict.memory_id for conflict in (await again).conflicts] == [old.memory_id]
