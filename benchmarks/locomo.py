@@ -23,7 +23,7 @@ from hydramind_client import Client
 from hydramind_client.errors import HydraMindError
 from hydramind_domain.ranking import CoverageScorer, KeywordScorer, scorer
 
-COVERAGE_AT = (0.12, 0.16, 0.20, 0.23, 0.25, 0.27, 0.29, 0.32, 0.36, 0.42)
+COVERAGE_AT = (0.12, 0.16, 0.20, 0.23, 0.25, 0.272, 0.29, 0.32, 0.36, 0.42)
 OVERLAP_AT = (0.2, 0.34, 0.5, 0.6, 0.7, 0.8, 1.0)
 BM25_AT = (0.0, 4.0, 6.0, 8.0, 10.0, 12.0, 15.0, 20.0)
 FIGURES = ("recall_at_10", "answered", "false_other_scope", "false_forgotten", "false_adversarial")

@@ -187,7 +187,7 @@ class CoverageScorer:
     neither is anything that could lend support (which takes even more evidence).
     """
 
-    threshold: float = 0.27
+    threshold: float = 0.272
     lone: float = 0.55
     reach: float = 6.0
     generic: float = 0.70
