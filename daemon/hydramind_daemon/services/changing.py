@@ -281,7 +281,7 @@ def _alike(view: ReadView, claim: PreparedClaim) -> list[Recalled]:
     rows = view.recall_rows(claim.scope, rare, rare, (), _ECHO_BUDGET).rows if rare else ()
     best = sorted(rows, key=lambda row: (-row.mask.bit_count(), -row.key))[:_ECHO_TERMS]
     records = view.records([row.key for row in best])
-    return [Recalled(r.key, r.scope, r.content) for r in records.values() if r.status.current]
+    return [Recalled.of(r.key, r.scope, r.content) for r in records.values() if r.status.current]
 
 
 def _would_purge(view: ReadView, scope: str, ids: Sequence[str]) -> tuple[str, ...]:

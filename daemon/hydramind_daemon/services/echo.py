@@ -7,6 +7,7 @@ a memory recalled in its session says: the same terms but for a few plain words,
 from __future__ import annotations
 
 import itertools
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from hydramind_daemon.services.prepare import Text
+from hydramind_daemon.services.recent import CLAIM_CHARS
 from hydramind_domain.claims import Claim
 from hydramind_domain.conflict import BuiltinClassifier
 from hydramind_domain.values import find_values
@@ -27,6 +29,8 @@ RECALLED: Final = 64
 RECALL_SOURCE: Final = "recall"
 """A `source` that says by itself that the claim was recalled."""
 
+_WORTHWHILE: Final = 0.5
+_WORD: Final = re.compile(r"\w+")
 _OVERLAP: Final = 0.75
 _ADDED: Final = 0.2
 _CLASSIFIER: Final = BuiltinClassifier()
@@ -34,11 +38,27 @@ _CLASSIFIER: Final = BuiltinClassifier()
 
 @dataclass(frozen=True, slots=True)
 class Recalled:
-    """A memory that was answered to a session."""
+    """A memory that was answered to a session; `words` for a quick look at whether a claim may repeat it."""
 
     key: int
     scope: str
     content: str
+    words: frozenset[str]
+
+    @classmethod
+    def of(cls, key: int, scope: str, content: str) -> Recalled:
+        """With its words."""
+        return cls(key, scope, content, words_of(content))
+
+
+def words_of(content: str) -> frozenset[str]:
+    """Words of the beginning of a content, as they stand but for case and punctuation."""
+    return frozenset(_WORD.findall(content[:CLAIM_CHARS].casefold()))
+
+
+def may_repeat(new: frozenset[str], old: frozenset[str]) -> bool:
+    """Whether two contents share so many words that analysing both is worth while; cheap, for every recalled memory."""
+    return len(new & old) >= _WORTHWHILE * max(len(new), len(old))
 
 
 def repeats(new: Text, old: Text) -> bool:
@@ -104,4 +124,6 @@ class EchoGuard:
 
 def echo_of(text: Text, candidates: Iterable[Recalled]) -> int | None:
     """Key of the first candidate that the claim repeats."""
-    return next((memory.key for memory in candidates if repeats(text, Text.of(memory.content))), None)
+    words = words_of(text.content)
+    alike = (memory for memory in candidates if may_repeat(words, memory.words))
+    return next((memory.key for memory in alike if repeats(text, Text.of(memory.content))), None)

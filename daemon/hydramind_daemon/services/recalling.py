@@ -137,8 +137,9 @@ class Recalling:
         ask = self._checked(request, now)
         scope = await self._scopes.for_read(request.scope, call)
         answer = await self._readers.read(lambda view: _Search(view, ask, scope).answer(), call.deadline)
-        recalled = (Recalled(h.memory.record.key, scope.scope, h.memory.record.content) for h in answer.hits)
-        self._echoes.recalled(call.actor.session, recalled)
+        if call.actor.session:
+            records = (hit.memory.record for hit in answer.hits)
+            self._echoes.recalled(call.actor.session, [Recalled.of(r.key, r.scope, r.content) for r in records])
         return answer
 
     def _checked(self, request: RecallRequest, now: Instant) -> _Ask:

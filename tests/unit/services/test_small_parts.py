@@ -103,13 +103,13 @@ def test_what_says_something_else_is_no_echo(said: str):
 
 def test_the_echo_guard_forgets_the_oldest_and_keeps_scopes_apart():
     guard = EchoGuard()
-    guard.recalled("", [Recalled(1, "a", "x")])
+    guard.recalled("", [Recalled.of(1, "a", "x")])
     for n in range(RECALLED + 5):
-        guard.recalled("s", [Recalled(n, "a", "x")])
+        guard.recalled("s", [Recalled.of(n, "a", "x")])
     assert [memory.key for memory in guard.of_session("s", "a")] == list(range(RECALLED + 4, 4, -1))
     assert guard.of_session("s", "b") == guard.of_session("", "a") == []
     for n in range(SESSIONS):
-        guard.recalled(f"other {n}", [Recalled(n, "a", "x")])
+        guard.recalled(f"other {n}", [Recalled.of(n, "a", "x")])
     assert guard.of_session("s", "a") == []
 
 
