@@ -1,0 +1,65 @@
+"""One real daemon and one real session host for each module; a scope of its own for each test."""
+
+import contextlib
+import itertools
+import os
+import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hydramind import local
+from hydramind_client import Client
+from tests.conftest import ambient_variables
+from tests.e2e.symptoms.doors import NAMES, Door, McpDoor, PythonDoor, ShellDoor, World
+from tests.e2e.test_mcp_host import pids_of, until
+from tests.unit.mcp.rig import ShimProcess
+
+MODULES = ("hydramind_mcp.host", local.DAEMON_MODULE)
+_numbers = itertools.count(1)
+
+
+def end_all(home: Path) -> None:
+    """End the host and the daemon of this home, and wait until they are gone."""
+    for module in MODULES:
+        for pid in pids_of(module, home):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        until(lambda module=module: pids_of(module, home) == [])
+
+
+@pytest.fixture(scope="module")
+def world() -> Iterator[World]:
+    with pytest.MonkeyPatch.context() as patch, tempfile.TemporaryDirectory(prefix="hs-", ignore_cleanup_errors=True) as folder:
+        for name in ambient_variables(dict(os.environ)):
+            patch.delenv(name)
+        home, elsewhere = Path(folder).resolve() / "home", Path(folder).resolve() / "elsewhere"
+        home.mkdir(mode=0o700)
+        elsewhere.mkdir()
+        patch.setenv("HYDRAMIND_HOME", str(home))
+        patch.setenv("HOME", str(elsewhere))
+        with ShimProcess(cwd=elsewhere) as shim, Client(home=str(home), cwd=str(elsewhere), timeout_s=60) as client:
+            shim.open()
+            yield World(home, elsewhere, {"mcp": McpDoor(shim), "shell": ShellDoor(home), "python": PythonDoor(client)})
+            end_all(home)
+
+
+@pytest.fixture(params=NAMES)
+def door(world: World, request: pytest.FixtureRequest) -> Door:
+    """Each front end in turn."""
+    return world.doors[request.param]
+
+
+@pytest.fixture
+def scope() -> str:
+    """A scope that no other test uses."""
+    return f"scope-{next(_numbers)}"
+
+
+@pytest.fixture
+def own_home(hydramind_home: Path) -> Iterator[Path]:
+    """A home for a test that kills or restarts; whatever runs for it is ended afterwards."""
+    yield hydramind_home
+    end_all(hydramind_home)
