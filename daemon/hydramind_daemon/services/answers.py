@@ -85,6 +85,8 @@ class Purged:
 
 def memory_views(view: ReadView, keys: Collection[int], known: int | None = None) -> Mapping[int, MemoryView]:
     """Memories with their surroundings; keys that did not exist at `known` are absent."""
+    if not keys:
+        return {}
     records = view.records(keys, known)
     links = view.links(keys, known)
     contests = view.contests(keys, known)

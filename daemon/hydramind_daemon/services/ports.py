@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from hydramind_domain.model import Actor, Drop, EntityLink, Instant, MemoryRecord, Status
 from hydramind_domain.plan import Plan
@@ -184,8 +184,7 @@ class GraphEdge:
     cause: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RecallRow:
+class RecallRow(NamedTuple):
     """A candidate for recall: which query terms it holds (bit i = i-th asked term), and what scoring needs."""
 
     key: int

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from hydramind_daemon.services import validate
 from hydramind_daemon.services.answers import MemoryView, ids_of, memory_views
@@ -113,13 +114,21 @@ class _Ask:
         return self.now if self.moment.as_of is None else self.moment.as_of
 
 
-@dataclass(frozen=True, slots=True)
-class _Scored:
-    """A candidate with its numbers."""
+class _Scored(NamedTuple):
+    """A candidate with its numbers; made for thousands a recall, so a tuple."""
 
-    row: RecallRow
-    relevance: float
     score: float
+    relevance: float
+    row: RecallRow
+
+
+def _best(one: _Scored) -> tuple[float, int]:
+    """By score, then newest (keys grow with time, and are distinct)."""
+    return -one.score, -one.row.key
+
+
+def _newest(one: _Scored) -> int:
+    return -one.row.key
 
 
 class Recalling:
@@ -218,15 +227,14 @@ class _Search:
 
     def _scored(self, plan: QueryPlan, rows: Sequence[RecallRow], *, only_entities: bool) -> tuple[list[_Scored], list[_Scored]]:
         """Candidates that hold at the time asked for, and the others; those that can be answered support each other."""
-        inside: list[RecallRow] = []
-        outside: list[RecallRow] = []
-        for row in rows:
-            (inside if self._holds(row) else outside).append(row)
+        inside = [row for row in rows if self._holds(row)]
+        outside = [] if len(inside) == len(rows) else [row for row in rows if not self._holds(row)]
         return self._with_numbers(plan, inside, only_entities), self._with_numbers(plan, outside, only_entities)
 
     def _with_numbers(self, plan: QueryPlan, rows: Sequence[RecallRow], only_entities: bool) -> list[_Scored]:
         values = [1.0] * len(rows) if only_entities else self._ask.scorer.score_many(plan, rows)
-        return [_Scored(row, value, row.trust * value) for row, value in zip(rows, values, strict=True)]
+        scored = zip(rows, values, strict=True)
+        return [_Scored(row.trust * value, value, row) for row, value in scored if value > 0.0]
 
     def _holds(self, row: RecallRow) -> bool:
         """Valid at the time asked for, whatever came later; or of a status that the caller wants to see too."""
@@ -243,13 +251,10 @@ class _Search:
         inside: Sequence[_Scored],
         outside: Sequence[_Scored],
     ) -> Recollection:
-        best = sorted(inside, key=lambda one: (-one.score, -one.row.key))
-        good = [one for one in best if one.score >= plan.threshold and one.relevance > 0.0]
-        if self._ask.order is Order.NEWEST:
-            good.sort(key=lambda one: -one.row.key)
-        shown = good[: self._ask.limit]
-        hits = self._hits(plan, shown)
-        near = [one.row.key for one in best if one.relevance > 0.0][:SHOWN] if not hits else []
+        good = [one for one in inside if one.score >= plan.threshold]
+        rank = _newest if self._ask.order is Order.NEWEST else _best
+        hits = self._hits(plan, heapq.nsmallest(self._ask.limit, good, rank))
+        near = [one.row.key for one in heapq.nsmallest(SHOWN, inside, _best)] if not hits else []
         reason = "" if hits else self._reason(plan, stats, unknown)
         return Recollection(
             hits,
@@ -278,8 +283,10 @@ class _Search:
         return abstention.explain(plan, stats, unknown).text
 
     def _suppressed(self, plan: QueryPlan, outside: Sequence[_Scored]) -> tuple[Suppressed, ...]:
-        good = sorted((one for one in outside if one.score >= plan.threshold), key=lambda one: (-one.score, -one.row.key))
-        keys = [one.row.key for one in good[:SHOWN]]
+        good = [one for one in outside if one.score >= plan.threshold]
+        keys = [one.row.key for one in heapq.nsmallest(SHOWN, good, _best)]
+        if not keys:
+            return ()
         views = memory_views(self._view, keys, self._known)
         found = (views[key] for key in keys if key in views)
         return tuple(Suppressed(v.record.memory_id, v.record.status, v.superseded_by) for v in found)

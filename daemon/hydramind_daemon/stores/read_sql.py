@@ -42,6 +42,7 @@ _NOW: Final = {
     "stands": "c.ended_seq IS NULL",
     "drawn": "",
     "was": "",
+    "late": "",
     "made": "",
     "held": "x.withdrawn_seq IS NULL",
 }
@@ -54,13 +55,14 @@ _THEN: Final = {
     "stands": "(c.ended_seq IS NULL OR c.ended_seq > :known)",
     "drawn": "AND c.seq <= :known",
     "was": "AND x.seq <= :known",
+    "late": "AND d.seq <= :known",
     "made": "AND x.created_seq <= :known",
     "held": "(x.withdrawn_seq IS NULL OR x.withdrawn_seq > :known)",
 }
 
 
 def timed(template: str) -> Timed:
-    """Fill in what depends on the moment: m is a memory, f a fact, p its past, c a contradiction, x any other edge."""
+    """Fill in what depends on the moment: m is a memory, f a fact, p its past, c a contradiction, x any other edge (d with it)."""
     return Timed(template.format(**_NOW), template.format(**_THEN))
 
 
@@ -144,7 +146,7 @@ TIMED: Final[dict[str, Timed]] = {
     ),
     "old evidence": timed(
         f"""SELECT json_group_array(d.child) {_EACH} derived d ON d.child = k.value CROSS JOIN superseded x ON x.old = d.parent
- WHERE true {{was}}"""
+ WHERE true {{was}} {{late}}"""
     ),
     "drops on": timed(
         """SELECT json_group_array(json_array(x.id, x.cause, x.memory, x.hop, x.amount, x.before, x.after, x.reason, x.at, x.seq,

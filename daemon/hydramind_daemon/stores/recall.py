@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+
+import apsw
 
 from hydramind_daemon.services.ports import RecallRow, RecallRows
 from hydramind_daemon.stores import recall_sql
 from hydramind_daemon.stores.connection import dumps
+from hydramind_daemon.stores.errors import translate
 from hydramind_daemon.stores.packing import STATUSES, block_of, entity_id, term_bytes
 from hydramind_daemon.stores.read_sql import PLAIN
 from hydramind_daemon.stores.reads import GraphReads
+from hydramind_domain.errors import HydraMindError
 
 _ALL_AT_ONCE: Final = 2
 """Postings up to so many budgets are read in one statement; beyond, block by block from the newest."""
@@ -52,6 +56,10 @@ class _Question:
 class RecallReads(GraphReads):
     """Candidates for recall."""
 
+    def __init__(self, connection: apsw.Connection, translated: Callable[[apsw.Error], HydraMindError] = translate) -> None:
+        super().__init__(connection, translated)
+        self._asked: dict[tuple[int, int | None, str], _Term | None] = {}
+
     def _scope(self, scope: str) -> _Scope | None:
         row = self._rows(PLAIN["scope"], (scope,))
         return _Scope(row[0], row[1], row[2], row[4]) if row else None
@@ -79,15 +87,20 @@ class RecallReads(GraphReads):
         return int(self._value(recall_sql.ORDINAL_THEN, {"scope": place.id, "bound": self._bound(known)}))
 
     def _terms(self, place: _Scope, terms: Sequence[str], known: int | None) -> dict[str, _Term]:
-        if not terms:
-            return {}
+        """Those of the terms that exist. A view is one moment, so that what was asked once need not be asked again."""
+        unknown = [term for term in dict.fromkeys(terms) if (place.id, known, term) not in self._asked]
+        if unknown:
+            found = {unknown[position]: _Term(*term) for position, *term in self._ask_terms(place, unknown, known)}
+            self._asked.update({(place.id, known, term): found.get(term) for term in unknown})
+        answers = ((term, self._asked[place.id, known, term]) for term in terms)
+        return {term: answer for term, answer in answers if answer is not None}
+
+    def _ask_terms(self, place: _Scope, terms: Sequence[str], known: int | None) -> list[Any]:
         bindings: dict[str, object] = {"scope": place.id, "terms": dumps(list(terms))}
         if known is None:
-            found = self._rows(recall_sql.TERMS, {**bindings, "block": place.counted_block})
-        else:
-            blocks = dumps(list(range(block_of(self._ordinal(place, known)) + 1)))
-            found = self._rows(recall_sql.TERMS_THEN, {**bindings, "blocks": blocks, "bound": self._bound(known)})
-        return {terms[position]: _Term(term_id, memories) for position, term_id, memories in found}
+            return self._rows(recall_sql.TERMS, {**bindings, "block": place.counted_block})
+        blocks = dumps(list(range(block_of(self._ordinal(place, known)) + 1)))
+        return self._rows(recall_sql.TERMS_THEN, {**bindings, "blocks": blocks, "bound": self._bound(known)})
 
     def recall_rows(
         self,
@@ -111,7 +124,7 @@ class RecallReads(GraphReads):
             return RecallRows([], truncated=False)
         question = _Question(place, masked, needed, entities, known)
         rows = self._by_entities(question, budget) if self._few_entities(question) else self._by_terms(question, budget)
-        return RecallRows([_row(row, masked) for row in rows[:budget]], truncated=len(rows) > budget)
+        return RecallRows(_packed(rows[:budget], masked), truncated=len(rows) > budget)
 
     def _few_entities(self, question: _Question) -> bool:
         if not question.entities:
@@ -170,10 +183,17 @@ def _direct(masked: Mapping[int, bytes]) -> bool:
     return all(bit < recall_sql.BITS for bit in masked)
 
 
-def _row(row: Sequence[Any], masked: Mapping[int, bytes]) -> RecallRow:
-    key, length, trust, status, valid_from, valid_to, *columns = row
-    mask = sum(columns) if _direct(masked) else _spread(columns, masked)
-    return RecallRow(key, mask, length, trust, STATUSES[status], valid_from, valid_to)
+def _packed(rows: Sequence[Sequence[Any]], masked: Mapping[int, bytes]) -> list[RecallRow]:
+    """Rows of the statement as candidates; thousands a recall, so that a cheap way for the usual one column pays."""
+    if len(masked) <= recall_sql.BITS and _direct(masked):
+        return [
+            RecallRow(key, columns[0] if columns else 0, length, trust, STATUSES[status], valid_from, valid_to)
+            for key, length, trust, status, valid_from, valid_to, *columns in rows
+        ]
+    return [
+        RecallRow(key, _spread(columns, masked), length, trust, STATUSES[status], valid_from, valid_to)
+        for key, length, trust, status, valid_from, valid_to, *columns in rows
+    ]
 
 
 def _spread(columns: Sequence[int], masked: Mapping[int, bytes]) -> int:

@@ -44,13 +44,12 @@ _BY_ENTITIES: Final = """(SELECT DISTINCT a.key AS key FROM json_each(:ids) e
 _IS_ABOUT: Final = """ AND EXISTS (SELECT 1 FROM json_each(:ids) e CROSS JOIN about a ON a.entity = e.value AND a.key = f.key)"""
 
 
-def mask_columns(count: int) -> str:
+def mask_columns(count: int) -> list[str]:
     """One column for each 60 of `count` terms; term i is bound as :t<i> (packed) and its bit in the column as :s<i>."""
-    columns = [
+    return [
         " | ".join(f"((instr(f.terms, :t{i}) > 0) << :s{i})" for i in range(start, min(start + BITS, count)))
         for start in range(0, count, BITS)
     ]
-    return "".join(f", {column}" for column in columns)
 
 
 @lru_cache(maxsize=512)
@@ -66,9 +65,11 @@ def candidates(count: int, *, by_entities: bool, also_about: bool, some_of: int)
         rule += " AND (" + " OR ".join(f"instr(f.terms, :r{i}) > 0" for i in range(some_of)) + ")"
 
     def form(status: str, trust: str, valid_to: str, past: str, keyed: str) -> str:
-        return f"""SELECT json_group_array(json(row)) FROM (SELECT json_array(f.key, f.length, {trust}, {status}, f.valid_from,
- {valid_to}{mask_columns(count)}) AS row FROM {source} CROSS JOIN facts f ON f.key = c.key {past} WHERE {status} < 3{keyed}{rule}
- ORDER BY c.key DESC LIMIT :limit)"""
+        columns = ["f.key", "f.length", trust, status, "f.valid_from", valid_to, *mask_columns(count)]
+        named = ", ".join(f"{column} AS c{i}" for i, column in enumerate(columns))
+        names = ", ".join(f"c{i}" for i in range(len(columns)))
+        return f"""SELECT json_group_array(json_array({names})) FROM (SELECT {named} FROM {source}
+ CROSS JOIN facts f ON f.key = c.key {past} WHERE {status} < 3{keyed}{rule} ORDER BY c.key DESC LIMIT :limit)"""
 
     past = """LEFT JOIN past p ON p.key = f.key AND p.until_seq =
  (SELECT q.until_seq FROM past q WHERE q.key = f.key AND q.until_seq > :known ORDER BY q.until_seq LIMIT 1)"""
