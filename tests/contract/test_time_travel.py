@@ -38,6 +38,13 @@ STORY = [
 ]
 """Every kind of command, with an effect."""
 
+LATE_LINK = [
+    ("remember", "red", set(), set(), set(), "a"),
+    ("revise", 0, "red", set()),
+    ("link", 1, 0),
+]
+"""Evidence that was superseded before anything was derived from it."""
+
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join)
 scopes = st.sampled_from(["a", "a", "a", "b"])
 remembers = st.tuples(
@@ -64,6 +71,11 @@ def run(history: History, made: list[tuple[str, str]], command: tuple) -> None:
     def scope(ref: int) -> str:
         return made[ref % len(made)][1] if made else "a"
 
+    def keep(new: str, where: str) -> None:
+        """A claim that is there already makes no second memory."""
+        if history.batch.snapshot.find(new):
+            made.append((new, where))
+
     new = f"m{len(made)}"
     match command:
         case ("remember", text, about, on, against, where):
@@ -72,11 +84,11 @@ def run(history: History, made: list[tuple[str, str]], command: tuple) -> None:
             history.remember(
                 new, text, about=sorted(about), on=sorted(on), against=sorted(against), scope=where, key=f"k{len(made)}"
             )
-            made.append((new, where))
+            keep(new, where)
         case ("revise", ref, text, against):
             against = {name(other) for other in against if made and scope(other) == scope(ref)}
             history.revise(name(ref), new, text, against=sorted(against), scope=scope(ref))
-            made.append((new, scope(ref)))
+            keep(new, scope(ref))
         case ("forget", ref):
             history.forget(name(ref), scope(ref))
         case ("purge", ref):
@@ -113,6 +125,7 @@ def replay(store: SqliteStore, source: SqliteStore, until: int) -> None:
 
 @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 @example(script=STORY, cascade_limit=1)
+@example(script=LATE_LINK, cascade_limit=1)
 @given(script=st.lists(commands, min_size=1, max_size=14), cascade_limit=st.sampled_from([1, 5_000]))
 def test_known_at_equals_a_store_that_replayed_the_log_up_to_there(script: list[tuple], cascade_limit: int) -> None:
     live = SqliteStore.ephemeral()

@@ -62,7 +62,7 @@ _THEN: Final = {
 
 
 def timed(template: str) -> Timed:
-    """Fill in what depends on the moment: m is a memory, f a fact, p its past, c a contradiction, x any other edge (d with it)."""
+    """Fill in what depends on the moment: m is a memory, f a fact, p its past, c a contradiction, x or d another edge."""
     return Timed(template.format(**_NOW), template.format(**_THEN))
 
 
