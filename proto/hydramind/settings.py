@@ -217,7 +217,7 @@ class DaemonSettings:
         5.0, "How long a batch waits for company. 0: not at all.", env="HYDRAMIND_BATCH_WAIT_MS", low=0.0, high=1000.0
     )
     readers: int = _setting(
-        4, "Connections that read, one thread each.", env="HYDRAMIND_READERS", low=1, high=64
+        2, "Connections that read, one thread each.", env="HYDRAMIND_READERS", low=1, high=64
     )  # fmt: skip
     max_calls: int = _setting(
         1024, "Calls at once beyond which new ones are refused.", env="HYDRAMIND_MAX_CALLS", low=8, high=65_536

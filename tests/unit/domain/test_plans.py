@@ -332,85 +332,87 @@ def test_the_plan_of_a_late_link(graph: MemoryGraph) -> None:
     assert outcome == LinkOutcome("a", 1)
 
 
-def test_refusals_say_what_where_and_what_to_do(graph: MemoryGraph) -> None:
+REFUSALS = [
+    (
+        lambda graph: rules.revise(graph, Revise("b", "m3", claim("x"), ME, "r"), 50, RULES),
+        NotFound,
+        "MEMORY_NOT_FOUND",
+        "memory_id: there is no memory 'm3' in scope 'b'",
+        {"field": "memory_id", "memory_id": "m3", "scope": "b"},
+    ),
+    (
+        lambda graph: rules.revise(graph, Revise("a", "m1", claim("x"), ME, "r"), 50, RULES),
+        FailedPrecondition,
+        "ALREADY_SUPERSEDED",
+        "memory_id: m1 was superseded; the current memory is m4 (version 1); read it and revise that one",
+        {"field": "memory_id", "current_id": "m4", "current_version": "1", "current_status": "active"},
+    ),
+    (
+        lambda graph: rules.revise(graph, Revise("a", "m3", claim("x"), ME, "r", expected_version=2), 50, RULES),
+        Conflict,
+        "VERSION_MISMATCH",
+        "expected_version: m3 is at version 1, not 2; somebody changed it; read it again and decide",
+        {"field": "expected_version", "expected_version": "2", "actual_version": "1"},
+    ),
+    (
+        lambda graph: rules.revise(graph, Revise("a", "m3", claim("x"), ME, "r", valid_from=1), 50, RULES),
+        InvalidArgument,
+        "INVALID_ARGUMENT",
+        "valid_from: is before the old memory's valid_from; give that time or a later one",
+        {"field": "valid_from"},
+    ),
+    (
+        lambda graph: rules.remember(graph, Remember("a", claim("x"), ME, valid_from=2, valid_to=1), 50, RULES),
+        InvalidArgument,
+        "INVALID_ARGUMENT",
+        "valid_to: is before valid_from; a fact cannot end before it begins",
+        {"field": "valid_to"},
+    ),
+    (
+        lambda graph: rules.link(graph, Link("a", "m3", ("nobody",)), 50, RULES),
+        NotFound,
+        "MEMORY_NOT_FOUND",
+        "derived_from: there is no memory 'nobody' in scope 'a'",
+        {"field": "derived_from", "memory_id": "nobody", "scope": "a"},
+    ),
+    (
+        lambda graph: withdraw.purge(graph, Purge("b", ("m3",), "x"), 50, RULES),
+        NotFound,
+        "MEMORY_NOT_FOUND",
+        "memory_ids: there is no memory 'm3' in scope 'b'",
+        {"field": "memory_ids", "memory_id": "m3", "scope": "b"},
+    ),
+    (
+        lambda graph: withdraw.forget(graph, Forget("b", "m3"), 50, RULES),
+        NotFound,
+        "MEMORY_NOT_FOUND",
+        "memory_id: there is no memory 'm3' in scope 'b'",
+        {"field": "memory_id", "memory_id": "m3", "scope": "b"},
+    ),
+    (
+        lambda graph: withdraw.resolve(graph, Resolve("a", "m3", "nobody", True, "x"), 50, RULES),
+        NotFound,
+        "MEMORY_NOT_FOUND",
+        "other_id: there is no memory 'nobody' in scope 'a'",
+        {"field": "other_id", "memory_id": "nobody", "scope": "a"},
+    ),
+    (
+        lambda graph: withdraw.resolve(graph, Resolve("a", "m3", "m2", True, "x"), 50, RULES),
+        NotFound,
+        "CONFLICT_NOT_FOUND",
+        "other_id: no contradiction stands between m3 and m2; list_conflicts shows those that do",
+        {"field": "other_id", "memory_id": "m3", "other_id": "m2"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("act", "kind", "reason", "message", "metadata"), REFUSALS)
+def test_refusals_say_what_where_and_what_to_do(graph: MemoryGraph, act, kind, reason, message, metadata) -> None:
     graph.apply(rules.revise(graph, Revise("a", "m1", claim("m4"), ME, "moved"), 40, RULES)[0])
-    cases = [
-        (
-            lambda: rules.revise(graph, Revise("b", "m3", claim("x"), ME, "r"), 50, RULES),
-            NotFound,
-            "MEMORY_NOT_FOUND",
-            "memory_id: there is no memory 'm3' in scope 'b'",
-            {"field": "memory_id", "memory_id": "m3", "scope": "b"},
-        ),
-        (
-            lambda: rules.revise(graph, Revise("a", "m1", claim("x"), ME, "r"), 50, RULES),
-            FailedPrecondition,
-            "ALREADY_SUPERSEDED",
-            "memory_id: m1 was superseded; the current memory is m4 (version 1); read it and revise that one",
-            {"field": "memory_id", "current_id": "m4", "current_version": "1", "current_status": "active"},
-        ),
-        (
-            lambda: rules.revise(graph, Revise("a", "m3", claim("x"), ME, "r", expected_version=2), 50, RULES),
-            Conflict,
-            "VERSION_MISMATCH",
-            "expected_version: m3 is at version 1, not 2; somebody changed it; read it again and decide",
-            {"field": "expected_version", "expected_version": "2", "actual_version": "1"},
-        ),
-        (
-            lambda: rules.revise(graph, Revise("a", "m3", claim("x"), ME, "r", valid_from=1), 50, RULES),
-            InvalidArgument,
-            "INVALID_ARGUMENT",
-            "valid_from: is before the old memory's valid_from; give that time or a later one",
-            {"field": "valid_from"},
-        ),
-        (
-            lambda: rules.remember(graph, Remember("a", claim("x"), ME, valid_from=2, valid_to=1), 50, RULES),
-            InvalidArgument,
-            "INVALID_ARGUMENT",
-            "valid_to: is before valid_from; a fact cannot end before it begins",
-            {"field": "valid_to"},
-        ),
-        (
-            lambda: rules.link(graph, Link("a", "m3", ("nobody",)), 50, RULES),
-            NotFound,
-            "MEMORY_NOT_FOUND",
-            "derived_from: there is no memory 'nobody' in scope 'a'",
-            {"field": "derived_from", "memory_id": "nobody", "scope": "a"},
-        ),
-        (
-            lambda: withdraw.purge(graph, Purge("b", ("m3",), "x"), 50, RULES),
-            NotFound,
-            "MEMORY_NOT_FOUND",
-            "memory_ids: there is no memory 'm3' in scope 'b'",
-            {"field": "memory_ids", "memory_id": "m3", "scope": "b"},
-        ),
-        (
-            lambda: withdraw.forget(graph, Forget("b", "m3"), 50, RULES),
-            NotFound,
-            "MEMORY_NOT_FOUND",
-            "memory_id: there is no memory 'm3' in scope 'b'",
-            {"field": "memory_id", "memory_id": "m3", "scope": "b"},
-        ),
-        (
-            lambda: withdraw.resolve(graph, Resolve("a", "m3", "nobody", True, "x"), 50, RULES),
-            NotFound,
-            "MEMORY_NOT_FOUND",
-            "other_id: there is no memory 'nobody' in scope 'a'",
-            {"field": "other_id", "memory_id": "nobody", "scope": "a"},
-        ),
-        (
-            lambda: withdraw.resolve(graph, Resolve("a", "m3", "m2", True, "x"), 50, RULES),
-            NotFound,
-            "CONFLICT_NOT_FOUND",
-            "other_id: no contradiction stands between m3 and m2; list_conflicts shows those that do",
-            {"field": "other_id", "memory_id": "m3", "other_id": "m2"},
-        ),
-    ]
-    for act, kind, reason, message, metadata in cases:
-        with pytest.raises(kind) as error:
-            act()
-        assert (error.value.reason, error.value.message, error.value.metadata) == (reason, message, metadata)
-        assert str(error.value) == message
+    with pytest.raises(kind) as error:
+        act(graph)
+    assert (error.value.reason, error.value.message, error.value.metadata) == (reason, message, metadata)
+    assert str(error.value) == message
 
 
 def test_a_forgotten_memory_of_another_scope_is_not_found(graph: MemoryGraph) -> None:
