@@ -46,6 +46,13 @@ def world() -> Iterator[World]:
             end_all(home)
 
 
+@pytest.fixture(autouse=True)
+def home_of_the_world(request: pytest.FixtureRequest, clean_environment: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes that a test starts beside the shared ones belong to the shared home, too."""
+    if "world" in request.fixturenames:
+        monkeypatch.setenv("HYDRAMIND_HOME", str(request.getfixturevalue("world").home))
+
+
 @pytest.fixture(params=NAMES)
 def door(world: World, request: pytest.FixtureRequest) -> Door:
     """Each front end in turn."""

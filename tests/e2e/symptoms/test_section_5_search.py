@@ -195,9 +195,10 @@ class Places:
 
     def scope(self, cwd: Path) -> tuple[str, str]:
         """The one scope that all front ends use there, and where it is from."""
-        told = {(a["scope"], a["from"]) for a in self.remembered(cwd, "Tea is green.").values()}
-        assert len(told) == 1, told
-        return next(iter(told))
+        told = self.remembered(cwd, "Tea is green.")
+        scopes = {(answer["scope"], answer["from"]) for answer in told.values()}
+        assert len(scopes) == 1, told
+        return next(iter(scopes))
 
 
 @pytest.fixture
