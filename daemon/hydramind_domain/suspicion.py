@@ -13,6 +13,9 @@ _PATTERNS = re.compile(
     r"""
     \b(ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}\b(previous|prior|above|earlier|all|any|your|these|those)\b
         [^.\n]{0,30}\b(instructions?|prompts?|rules?|guidelines?|directions?|messages?|context)\b
+    | \b(ignore|disregard|forget|override)\s+(all\s+(of\s+)?)?
+        (the\s+(above|foregoing)|everything\s+(above|before)|(what|everything|anything)\s+(you\s+were|you've\s+been)\s+told)
+        (?=\s*([,.;:!]|$|\b(and|then|now|before)\b))
     | \b(new|updated|real|actual|following)\s+(system\s+)?instructions?\s*:
     | \byou\s+are\s+now\b[^.\n]{0,60}\b(assistant|ai|model|agent|dan|mode|unrestricted|jailbroken|developer)\b
     | \b(act|behave|respond)\s+as\s+(if\s+you\s+(are|were)|an?\s+(unrestricted|jailbroken|different))\b

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import mcp.types as t
 
 from hydramind_client.model import Answer
-from hydramind_mcp import shapes
+from hydramind_mcp import fitting, shapes
 from hydramind_mcp.arguments import Arguments
 from hydramind_mcp.schema import Schema
 
@@ -92,19 +92,11 @@ async def _revise(memory: AsyncClient, args: Arguments, key: str) -> Answer:
 
 
 async def _timeline(memory: AsyncClient, args: Arguments, _key: str) -> Answer:
-    return await memory.timeline(
-        args.scope,
-        entity=args.optional("entity"),
-        memory_id=args.optional("memory_id"),
-        as_of=args.optional("as_of"),
-        known_at=args.optional("known_at"),
-        limit=args.integer("limit"),
-        page_token=args.optional("page_token"),
-    )
+    return await fitting.timeline(memory, args)
 
 
 async def _trace_memory(memory: AsyncClient, args: Arguments, _key: str) -> Answer:
-    return await memory.trace_memory(
+    found = await memory.trace_memory(
         args.text("memory_id"),
         args.scope,
         hops=args.integer("hops"),
@@ -112,6 +104,7 @@ async def _trace_memory(memory: AsyncClient, args: Arguments, _key: str) -> Answ
         as_of=args.optional("as_of"),
         known_at=args.optional("known_at"),
     )
+    return fitting.shortened(found)
 
 
 async def _check_conflict(memory: AsyncClient, args: Arguments, _key: str) -> Answer:

@@ -49,7 +49,14 @@ def test_p76_an_instruction_comes_back_as_marked_data_with_source_and_trust(
     assert "suspicious" in drawn
 
 
-@pytest.mark.parametrize("plain", ["The linter ignores generated files.", "Previous releases had no instructions for macOS."])
+@pytest.mark.parametrize(
+    "plain",
+    [
+        "The linter ignores generated files.",
+        "Previous releases had no instructions for macOS.",
+        "Reviewers ignore the above warning of the linter.",
+    ],
+)
 def test_p76_control_a_plain_fact_is_not_marked(door: Door, scope: str, plain: str):
     door.use("remember", content=plain, scope=scope)
     (hit,) = door.use("recall", query=plain, scope=scope)["memories"]
