@@ -32,6 +32,25 @@ _PATTERNS = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
+# Every pattern needs one of these; most contents hold none, and are spared the patterns.
+_TRIGGERS = (
+    *("ignore", "disregard", "forget", "override", "bypass", "instruction", "now", "act", "behave", "respond", "user", "prompt"),
+    *(
+        "key",
+        "password",
+        "credential",
+        "secret",
+        "token",
+        "<",
+        "[",
+        "system",
+        "assistant",
+        "developer",
+        "dear",
+        "attention",
+        "note",
+    ),
+)
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060-\u2064\ufeff\U000e0000-\U000e007f]")
 _SCANNED = 65_536
 
@@ -39,6 +58,10 @@ _SCANNED = 65_536
 def is_suspicious(content: str) -> bool:
     """Whether the first 64 Ki code points read like an instruction to a model; invisible signs are looked through."""
     head = content[:_SCANNED]
-    if not head.isascii():
+    if head.isascii():
+        lowered = head.lower()
+        if not any(trigger in lowered for trigger in _TRIGGERS):
+            return False
+    else:
         head = _INVISIBLE.sub("", unicodedata.normalize("NFKC", head))
     return _PATTERNS.search(head) is not None

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hydramind_domain import outcome_codec, plan_codec
 from hydramind_domain.canonical import claim_hash, request_hash
@@ -18,7 +20,7 @@ from hydramind_domain.outcomes import (
     ResolveOutcome,
     WithdrawnOutcome,
 )
-from hydramind_domain.suspicion import is_suspicious
+from hydramind_domain.suspicion import _PATTERNS, is_suspicious
 
 
 def drop(hop: int, amount: float) -> Drop:
@@ -112,6 +114,61 @@ def test_ordinary_facts_are_not_marked(text: str) -> None:
     assert not is_suspicious(text)
 
 
+_PIECES = st.sampled_from(
+    [
+        "ignore",
+        "forget",
+        "the",
+        "all",
+        "above",
+        "previous",
+        "instructions",
+        "rules",
+        "you",
+        "are",
+        "now",
+        "an",
+        "unrestricted",
+        "assistant",
+        "act",
+        "as",
+        "if",
+        "do",
+        "not",
+        "tell",
+        "user",
+        "reveal",
+        "system",
+        "prompt",
+        "send",
+        "api",
+        "key",
+        "to",
+        "<system>",
+        "<|im_start|>",
+        "[inst]",
+        "system:",
+        "from",
+        "on",
+        "must",
+        "dear",
+        "claude",
+        "note",
+        ".",
+        ":",
+        "new",
+        "model",
+    ]
+)
+
+
+@given(st.lists(_PIECES, max_size=12))
+def test_no_pattern_is_missed_for_want_of_a_trigger(pieces: list[str]) -> None:
+    text = " ".join(pieces)
+    assert is_suspicious(text) == (_PATTERNS.search(text) is not None)
+    assert is_suspicious(text.upper()) == (_PATTERNS.search(text.upper()) is not None)
+
+
 def test_claims_are_the_same_whatever_the_order_of_entities_and_parents() -> None:
     assert claim_hash("x", ["a", "b"], ["1", "2"], None) == claim_hash("x", ["b", "a", "a"], ["2", "1"], None)
     base = claim_hash("x", ["a"], ["1"], None)
@@ -134,7 +191,8 @@ LINK = EntityLink("Deploy-Policy", "deploy policy", "explicit", Origin.EXPLICIT)
     "outcome",
     [
         RememberOutcome(
-            "m1", "a", 0.6, 2, Status.CONTRADICTED, 1, 2, (LINK,), (ConflictOutcome("m2", "negation", "r", Spans(1, 2, 3, 4), 1.0, 0.6),),
+            "m1", "a", 0.6, 2, Status.CONTRADICTED, 1, 2, (LINK,),
+            (ConflictOutcome("m2", "negation", "r", Spans(1, 2, 3, 4), 1.0, 0.6),),
             (DecayOutcome("m3", 1, 1.0, 0.85),), 7, True, True, False, "m0", ("m4",),
         ),
         RememberOutcome("m1", "a", 1.0, 1, Status.ACTIVE, 1, 2, echo=True),
