@@ -1,1 +1,1 @@
-"""Benchmarks: one module a question, each run as `python -m benchmarks.<name>`, each result a JSON file with machine and commit."""
+"""Benchmarks: one module a question, run as `python -m benchmarks.<name>`; each result is JSON with machine and commit."""

@@ -38,7 +38,8 @@ def test_accepted_forms(text: str, expected: int) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "yesterday", "2026", "2026-3-1", "2026-02-30", "2026-13-01", "2026-03-01T25:00Z", "20260301", "17723232000", "1772323200000000",
+    ["", "yesterday", "2026", "2026-3-1", "2026-02-30", "2026-13-01", "2026-03-01T25:00Z", "20260301", "17723232000",
+     "1772323200000000",
      "2026-W09-7", "1e9", "-1772323200", "2026-03-01T00:00:00+99:00", "٢٠٢٦-03-01", "9999-12-31T23:59:59-14:00x"],
 )  # fmt: skip
 def test_anything_else_is_refused_with_the_field_and_the_accepted_forms(text: str) -> None:
@@ -78,6 +79,7 @@ def test_what_is_written_reads_back(moment: datetime) -> None:
 @given(st.text())
 def test_any_text_is_a_time_or_a_clear_error(text: str) -> None:
     try:
-        assert isinstance(parse(text, "as_of"), int)
+        outcome: object = parse(text, "as_of")
     except InvalidArgument as error:
-        assert error.field == "as_of"
+        outcome = error.field
+    assert isinstance(outcome, int) or outcome == "as_of"
