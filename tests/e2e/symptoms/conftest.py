@@ -40,10 +40,12 @@ def world() -> Iterator[World]:
         elsewhere.mkdir()
         patch.setenv("HYDRAMIND_HOME", str(home))
         patch.setenv("HOME", str(elsewhere))
-        with ShimProcess(cwd=elsewhere) as shim, Client(home=str(home), cwd=str(elsewhere), timeout_s=60) as client:
-            shim.open()
-            yield World(home, elsewhere, {"mcp": McpDoor(shim), "shell": ShellDoor(home), "python": PythonDoor(client)})
-            end_all(home)
+        try:
+            with ShimProcess(cwd=elsewhere) as shim, Client(home=str(home), cwd=str(elsewhere), timeout_s=60) as client:
+                shim.open()
+                yield World(home, elsewhere, {"mcp": McpDoor(shim), "shell": ShellDoor(home), "python": PythonDoor(client)})
+        finally:
+            end_all(home)  # not before the shim has gone: it would start the next host
 
 
 @pytest.fixture(autouse=True)

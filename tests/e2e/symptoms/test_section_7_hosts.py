@@ -1,5 +1,6 @@
 """Section 7: what agents' hosts choke on. Schemas and stdout of the shim are held in detail elsewhere; here with real ones."""
 
+import contextlib
 import json
 import os
 import shutil
@@ -39,7 +40,8 @@ def test_p57_every_line_is_json_rpc_while_the_daemon_starts_dies_and_starts(own_
         for number in range(3):
             assert "result" in shim.ask(call(f"w{number}", "remember", content=f"Fact {number}.", scope="s"))
             for pid in pids_of(local.DAEMON_MODULE, own_home):
-                os.kill(pid, signal.SIGKILL)
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
         assert shim.close() == 0
 
 
