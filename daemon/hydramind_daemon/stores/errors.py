@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import apsw
 
@@ -49,33 +50,37 @@ _MEANINGS: tuple[tuple[tuple[type[apsw.Error], ...], type[HydraMindError], str, 
     (
         (apsw.FullError, apsw.NoMemError, apsw.TooBigError),
         ResourceExhausted,
-        "the store has no room: {}; free some space, writing resumes by itself",
+        "{store} has no room: {error}; free some space, writing resumes by itself",
         "DISK_FULL",
     ),
     (
         (apsw.InterruptError,),
         Unavailable,
-        "the read took longer than a read transaction may last ({}); ask for less",
+        "the read took longer than a read transaction may last ({error}); ask for less",
         "READ_TOO_LONG",
     ),
-    ((apsw.BusyError, apsw.LockedError), Unavailable, "the store is busy: {}", "STORE_BUSY"),
-    (DAMAGE, Internal, "the store is damaged: {}; restart the daemon, it keeps what can be read", "STORE_DAMAGED"),
+    ((apsw.BusyError, apsw.LockedError), Unavailable, "{store} is busy: {error}", "STORE_BUSY"),
+    (DAMAGE, Internal, "{store} is damaged: {error}; restart the daemon, it keeps what can be read", "STORE_DAMAGED"),
     (
         (apsw.ReadOnlyError, apsw.CantOpenError, apsw.PermissionsError),
         Unavailable,
-        "the store cannot be written: {}",
+        "{store} cannot be written: {error}",
         "STORE_UNWRITABLE",
     ),
-    ((apsw.IOError,), Unavailable, "the disk failed: {}", "STORE_IO"),
+    ((apsw.IOError,), Unavailable, "the disk of {store} failed: {error}", "STORE_IO"),
 )
 
 
-def translate(error: apsw.Error) -> HydraMindError:
-    """SQLite's error as one of the tree. A batch that met it is lost as a whole; nothing of it was kept."""
+def translate(error: apsw.Error, folder: Path | None = None) -> HydraMindError:
+    """SQLite's error as one of the tree; `folder` is where the store is, so that one knows which disk to look at.
+
+    A batch that met it is lost as a whole; nothing of it was kept.
+    """
+    store = f"the store in {folder}" if folder else "the store"
     for kinds, made, text, reason in _MEANINGS:
         if isinstance(error, kinds):
-            return made(text.format(error), reason=reason)
-    return Internal(f"the store failed: {error}", reason="STORE_ERROR")
+            return made(text.format(error=error, store=store), reason=reason)
+    return Internal(f"{store} failed: {error}", reason="STORE_ERROR")
 
 
 @contextmanager

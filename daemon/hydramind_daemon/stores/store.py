@@ -88,7 +88,7 @@ class SqliteStore:
         except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
             raise NotPermitted(f"{self._path} cannot be opened for writing: {error}") from error
         except apsw.Error as error:
-            raise translate(error) from error
+            raise translate(error, self._path.parent) from error
 
     def _look_for_missing(self) -> None:
         """Commits that were acknowledged and are not there: list them, and never give their numbers again."""
@@ -109,7 +109,7 @@ class SqliteStore:
             self._read_only_reason = f"damage was met ({error}); restart the daemon, it keeps what can be read"
             with suppress(OSError):
                 recovery.suspect_mark(self._path).touch(files.FILE_MODE)
-        return translate(error)
+        return translate(error, self._path.parent)
 
     def _note_wal(self, _connection: apsw.Connection, _name: str, pages: int) -> int:
         self._wal_pages = pages
