@@ -22,12 +22,16 @@ _numbers = itertools.count(1)
 
 
 def end_all(home: Path) -> None:
-    """End the host and the daemon of this home, and wait until they are gone."""
-    for module in MODULES:
-        for pid in pids_of(module, home):
+    """End the host and the daemon of this home, also those that are just being started, and wait until they are gone."""
+
+    def none_left() -> bool:
+        running = [pid for module in MODULES for pid in pids_of(module, home)]
+        for pid in running:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        until(lambda module=module: pids_of(module, home) == [])
+        return not running
+
+    until(none_left)
 
 
 @pytest.fixture(scope="module")
