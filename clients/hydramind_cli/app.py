@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import io
 import json
 import os
 import sys
@@ -170,7 +171,9 @@ def _report(error: click.ClickException | HydraMindError | SettingsError | OSErr
 
 
 def _prepare_streams() -> None:
-    """Text that the terminal's encoding cannot write appears as an escape, instead of ending the command."""
+    """Text that the terminal's encoding cannot write appears as an escape; what a closed stream would get goes nowhere."""
+    if sys.stdout is None:
+        sys.stdout = io.TextIOWrapper(io.FileIO(os.devnull, "w"), encoding="utf-8")
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

@@ -232,7 +232,10 @@ def checked(out: Output, answer: m.ConflictCheck) -> None:
     if answer.duplicate_of:
         out.line("  the same claim is stored as ", answer.duplicate_of)
     skipped = f", {answer.candidates_skipped} not (over the limit)" if answer.candidates_skipped else ""
-    out.line((f"  compared with {answer.candidates_checked} memories{skipped}", "dim"))
+    checked = answer.candidates_checked
+    out.line((f"  compared with {checked} {'memory' if checked == 1 else 'memories'}{skipped}", "dim"))
+    if not checked:
+        out.line(("  nothing stored shares a name or most of its words; --entity says what a claim is about", "dim"))
 
 
 @command("forget")

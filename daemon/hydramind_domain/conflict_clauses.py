@@ -329,9 +329,10 @@ def _value_types(core: tuple[Token, ...]) -> tuple[str, ...]:
 
 
 def _slot_words(core: tuple[Token, ...], frames: tuple[Frame, ...], rejected: frozenset[str]) -> tuple[str, ...]:
-    words = dict.fromkeys(word for frame in frames for word in frame.subject)
+    # Sets come in an order that differs from process to process; what is cut from a long claim must not.
+    words = dict.fromkeys(word for frame in frames for word in sorted(frame.subject))
     words.update(dict.fromkeys(token.key for token in core if token.value is None))
-    words.update(dict.fromkeys(rejected))
+    words.update(dict.fromkeys(sorted(rejected)))
     return tuple(word for word in words if not word.startswith("@me"))
 
 

@@ -67,7 +67,8 @@ def trust_words(
         text = f"Trust is {percent(trust)}: nothing stands against it."
     if withdrawn:
         causes = ", ".join(dict.fromkeys(named.cause_id for named in withdrawn[:_NAMED]))
-        text += f" {len(withdrawn)} drop{'s' if len(withdrawn) > 1 else ''} (by {causes}) were withdrawn and count no longer."
+        some = f"{len(withdrawn)} drops" if len(withdrawn) > 1 else "1 drop"
+        text += f" {some} (by {causes}) {'were' if len(withdrawn) > 1 else 'was'} withdrawn."
     text += f" {_STATUS[status]}"
     if support > 1:
         text += f" The same claim was remembered {support} times; repetition does not raise trust."
@@ -132,6 +133,6 @@ def event_words(kind: str, other_id: str, before: float, after: float, reason: s
         "superseded": f"superseded by {other_id}{why}",
         "forgotten": f"forgotten{why}",
         "purged": f"content erased{why}",
-        "resolved": f"contradiction with {other_id} settled{why}: {numbers}",
+        "resolved": f"contradiction with {other_id} settled{why}",
     }
     return f"{iso(at)} {words.get(kind, kind)}"

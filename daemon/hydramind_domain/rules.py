@@ -263,10 +263,15 @@ def _revisable(snapshot: Snapshot, command: Revise) -> MemoryRecord:
 
 
 def _inherited(snapshot: Snapshot, old: int, claim: NewClaim) -> tuple[EntityLink, ...]:
-    """Entities found in the new content or given, then the old one's."""
+    """Entities found in the new content or given, then the old one's; what the old one was said to be about stays said."""
+    before = snapshot.entities(old)
+    said = {link.norm for link in before if link.origin is not Origin.EXTRACTED}
     found = {link.norm for link in claim.entities}
-    kept = (replace(link, origin=Origin.INHERITED) for link in snapshot.entities(old) if link.norm not in found)
-    return (*claim.entities, *kept)
+    mine = (
+        replace(link, origin=Origin.INHERITED) if link.origin is Origin.EXTRACTED and link.norm in said else link
+        for link in claim.entities
+    )
+    return (*mine, *(replace(link, origin=Origin.INHERITED) for link in before if link.norm not in found))
 
 
 def _revision_start(command: Revise, old: MemoryRecord, created_at: Instant) -> Instant:

@@ -152,7 +152,7 @@ def _sides(snapshot: Snapshot, command: Resolve) -> tuple[MemoryRecord, MemoryRe
             return newer, older
     raise NotFound(
         f"other_id: no contradiction stands between {command.memory_id} and {command.other_id}; "
-        "list_conflicts shows those that do",
+        "the list of conflicts shows those that do",
         reason="CONFLICT_NOT_FOUND",
         metadata={"field": "other_id", "memory_id": command.memory_id, "other_id": command.other_id},
     )
@@ -166,12 +166,14 @@ def resolve(snapshot: Snapshot, command: Resolve, now: Instant, rules: TrustRule
     newer, older = _sides(snapshot, command)
     resolved = ConflictResolved(newer.key, older.key, command.dismissed, command.reason)
     if not command.dismissed:
-        event = Event("resolved", older.key, newer.key, older.trust, older.trust, older.status, command.reason)
+        reason = f"it stands: {command.reason}"
+        event = Event("resolved", older.key, newer.key, older.trust, older.trust, older.status, reason)
         plan = Plan("resolve", command.scope, resolved=(resolved,), events=(event,))
         return plan, ResolveOutcome(newer.memory_id, older.memory_id, command.scope, dismissed=False)
     work = _dismiss(snapshot, newer.key, older.key, Cause(newer.key, "contradicted by a newer memory", now), rules)
     final = work.states[older.key]
-    event = Event("resolved", older.key, newer.key, older.trust, final.trust, final.status, command.reason)
+    # The withdrawals that follow say what became of the numbers.
+    event = Event("resolved", older.key, newer.key, older.trust, older.trust, final.status, f"dismissed: {command.reason}")
     left = [key for key in snapshot.contradicted_by(newer.key) if key != older.key]
     plan = Plan(
         "resolve",

@@ -138,6 +138,7 @@ TOOLS = (
         title="Remember a fact",
         description=(
             "Stores one fact as a self-contained statement, with what it is about and what it was concluded from. "
+            "Name what it is about in entities: facts are compared when they share a name, or most of their words. "
             "Facts that it contradicts lose trust, and so do facts derived from those; the answer lists them under conflicts "
             "and decayed. Run check_conflict first for policies and decisions. When a fact has changed over time use revise "
             "instead. Say the same thing twice and it is stored once. Never store secrets."
@@ -207,7 +208,8 @@ TOOLS = (
         title="Check a claim before storing it",
         description=(
             "Says which known facts a claim would contradict, why, and how trust would change. Writes nothing. Run it before "
-            "you remember a policy or decision; when it finds a conflict, ask or revise instead of storing both."
+            "you remember a policy or decision; when it finds a conflict, ask or revise instead of storing both. Facts are "
+            "compared when they share a name (entities) or most of their words: candidates_checked 0 means that none did."
         ),
         takes=shapes.CHECK_IN,
         gives=shapes.CHECK_OUT,

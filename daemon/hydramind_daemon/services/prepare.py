@@ -17,7 +17,7 @@ from hydramind_domain.commands import NewClaim
 from hydramind_domain.conflict import ConflictClassifier
 from hydramind_domain.entities import EntityMention, extract_entities, ngrams_to_look_up, normalise_entity
 from hydramind_domain.explain import conflict_phrase
-from hydramind_domain.model import EntityLink, FoundConflict, Origin, Spans
+from hydramind_domain.model import EntityLink, FoundConflict, Origin, Spans, Status
 from hydramind_domain.plan import IndexTerms
 from hydramind_domain.snapshot import Snapshot
 from hydramind_domain.suspicion import is_suspicious
@@ -28,6 +28,11 @@ CANDIDATES: Final = 64
 
 ENTITIES: Final = 64
 """Most entities of one memory."""
+
+WORDS: Final = 24
+"""Terms by which a claim that names nothing known is compared."""
+
+_BY_WORDS: Final = 256
 
 
 SHORT_CHARS: Final = 16_384
@@ -117,6 +122,8 @@ class PreparedClaim:
         # An entity that the scope does not know has no memories.
         known = [link for link in self.links if link.norm in self.known]
         keys, self.skipped = self._candidates(view, (*known, *inherited))
+        if not (keys or known or inherited):
+            keys = self._by_words(view)
         self.checked = len(keys)
         if keys:
             self._judge(memory.claims(view, keys))
@@ -152,6 +159,26 @@ class PreparedClaim:
         if not slots or not norms:
             return (), 0
         return state.conflict_candidates(self.scope, norms, slots, CANDIDATES)
+
+    def _by_words(self, view: ReadView) -> Sequence[int]:
+        """Newest active memories with most of the words of a claim that names nothing that the scope knows.
+
+        Without it, a claim and its contrary that both name no entity would never meet (docs/adr/0008-claims-without-names.md).
+        """
+        terms = [term for term in self.text.index.terms[:WORDS] if not term[0].isdigit()]
+        if not self.text.index.slot_terms:
+            return ()
+        _, numbers = view.frequencies(self.scope, terms)
+        held = [term for n, term in sorted(zip(numbers, terms, strict=True)) if n]
+        least = (len(terms) + 1) // 2
+        if not held or len(held) < least:
+            return ()
+        rows = view.recall_rows(self.scope, held, held[: len(held) - least + 1], (), _BY_WORDS).rows
+        found = [row.key for row in rows if row.status is Status.ACTIVE and row.mask.bit_count() >= least][:CANDIDATES]
+        # Two claims that were both said to be about something, and about different things, stay apart.
+        links = view.links(found) if self.explicit and found else {}
+        said = {key for key, about in links.items() if any(link.origin is not Origin.EXTRACTED for link in about)}
+        return [key for key in found if key not in said]
 
     def _judge(self, claims: Mapping[int, Claim]) -> None:
         mine = self.text.claim

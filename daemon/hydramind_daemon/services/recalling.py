@@ -255,13 +255,14 @@ class _Search:
         rank = _newest if self._ask.order is Order.NEWEST else _best
         hits = self._hits(plan, heapq.nsmallest(self._ask.limit, good, rank))
         near = [one.row.key for one in heapq.nsmallest(SHOWN, inside, _best)] if not hits else []
-        reason = "" if hits else self._reason(plan, stats, unknown)
+        suppressed = self._suppressed(plan, outside)
+        reason = "" if hits else self._reason(plan, stats, unknown, suppressed)
         return Recollection(
             hits,
             not hits,
             reason,
             tuple(ids_of(self._view, near)[key] for key in near),
-            self._suppressed(plan, outside),
+            suppressed,
             self._scope,
             self._view.sequence if self._known is None else self._known,
             self._ask.scorer.name,
@@ -277,7 +278,9 @@ class _Search:
             if one.row.key in views
         )
 
-    def _reason(self, plan: QueryPlan, stats: CorpusStats, unknown: tuple[str, ...]) -> str:
+    def _reason(self, plan: QueryPlan, stats: CorpusStats, unknown: tuple[str, ...], suppressed: Collection[Suppressed]) -> str:
+        if suppressed:
+            return "What matches does not hold at the time asked for; the suppressed ones say which."
         if stats.memories and not self._ask.query.strip() and not unknown:
             return "The query is blank; ask with words, or name entities."
         return abstention.explain(plan, stats, unknown).text

@@ -74,7 +74,7 @@ LISTS: Final[dict[str, str]] = {
     "oldest event": "SELECT coalesce(min(seq), 1) FROM events",
     "scope ids": "SELECT json_group_array(s.id) FROM json_each(:names) j CROSS JOIN scopes s ON s.name = j.value",
     "status": """SELECT json_array((SELECT coalesce(max(seq), 0) FROM log),
- (SELECT coalesce(sum(active + contradicted), 0) FROM scopes),
+ (SELECT coalesce(sum(written), 0) FROM scopes),
  (SELECT count(*) FROM scopes WHERE last_write_at IS NOT NULL), (SELECT count(*) FROM cascades INDEXED BY cascades_open
  WHERE closed_seq IS NULL))""",
     "missing": "SELECT value FROM meta WHERE name = 'missing_sequences'",

@@ -344,7 +344,26 @@ UNNAMED = [
 ]
 
 
-@pytest.mark.xfail(strict=True, reason="claims without a name in common are not compared: semantics.md, Conflict check")
-@pytest.mark.parametrize(("old", "new"), UNNAMED)
+# A correction that shares fewer than half of its words with what it corrects has nothing to be found by.
+_FAR_APART = frozenset(
+    {
+        "The default region is now eu-west-1.",
+        "The target is actually Oslo.",
+        "Correction - our logger is loguru.",
+        "Scratch that, we deploy from release.",
+        "I changed my mind: we write tests with pytest.",
+        "nginx was replaced by Caddy.",
+        "That's wrong: the owner is Bob.",
+        "That's wrong. The logo is green.",
+    }
+)
+
+
+def _unnamed() -> list[object]:
+    far = pytest.mark.xfail(strict=True, reason="no name and too few words in common to be compared (ADR 0008)")
+    return [pytest.param(old, new, marks=far if new in _FAR_APART else ()) for old, new in UNNAMED]
+
+
+@pytest.mark.parametrize(("old", "new"), _unnamed())
 def test_claims_that_name_nothing_meet_all_the_same(world: World, scope: str, old: str, new: str):
     must_meet(world.doors["python"], scope, old, new)

@@ -208,6 +208,12 @@ def test_a_revised_claim_is_the_same_as_the_one_remembered_with_its_entities_and
     assert (outcome.duplicate, outcome.memory_id) == (True, "new")
 
 
+def test_what_a_memory_was_said_to_be_about_stays_said_when_the_new_content_names_it(graph: MemoryGraph) -> None:
+    named = EntityLink("Deploy policy", "deploy policy", "known", Origin.EXTRACTED)
+    _, outcome = rules.revise(graph, Revise("a", "m1", claim("m4", entities=(named,)), ME, "moved"), 40, RULES)
+    assert [(link.norm, link.origin) for link in outcome.entities] == [("deploy policy", Origin.INHERITED)]
+
+
 def test_an_imported_revision_keeps_its_time(graph: MemoryGraph) -> None:
     plan, outcome = rules.revise(graph, Revise("a", "m1", claim("m4"), ME, "old", created_at=33), 40, RULES)
     assert (plan.added[0].created_at, plan.added[0].valid_from, outcome.created_at) == (33, 33, 33)
@@ -276,7 +282,7 @@ def test_the_plan_of_a_dismissal(graph: MemoryGraph) -> None:
         states=plan.states,
         withdrawn=back(reason),
         resolved=(ConflictResolved(4, 1, True, "mistake"),),
-        events=(Event("resolved", 1, 4, 0.6, 1.0, "active", "mistake"), *back_events(reason)),
+        events=(Event("resolved", 1, 4, 0.6, 0.6, "active", "dismissed: mistake"), *back_events(reason)),
     )
     assert outcome == ResolveOutcome("m4", "m1", "a", True, RESTORED)
 
@@ -296,7 +302,7 @@ def test_the_plan_of_a_dismissal_beside_a_contradiction_that_stays(graph: Memory
         Drop(drop_id(4, 3, 2), 4, 3, 2, 0.3, 1.0, 0.7, BY_NEWER, 50),
     )
     assert plan.events == (
-        Event("resolved", 2, 4, 0.6, 0.85, "active", "mistake"),
+        Event("resolved", 2, 4, 0.6, 0.6, "active", "dismissed: mistake"),
         Event("withdrawn", 2, 4, 0.6, 1.0, "active", reason),
         Event("decayed", 2, 4, 1.0, 0.85, "active", BY_NEWER),
         Event("withdrawn", 3, 4, 0.85, 1.0, "active", reason),
@@ -321,7 +327,7 @@ def test_the_plan_of_a_contradiction_that_stands(graph: MemoryGraph) -> None:
         "resolve",
         "a",
         resolved=(ConflictResolved(4, 1, False, "checked"),),
-        events=(Event("resolved", 1, 4, 0.6, 0.6, "contradicted", "checked"),),
+        events=(Event("resolved", 1, 4, 0.6, 0.6, "contradicted", "it stands: checked"),),
     )
     assert outcome == ResolveOutcome("m4", "m1", "a", False)
 
@@ -400,7 +406,7 @@ REFUSALS = [
         lambda graph: withdraw.resolve(graph, Resolve("a", "m3", "m2", True, "x"), 50, RULES),
         NotFound,
         "CONFLICT_NOT_FOUND",
-        "other_id: no contradiction stands between m3 and m2; list_conflicts shows those that do",
+        "other_id: no contradiction stands between m3 and m2; the list of conflicts shows those that do",
         {"field": "other_id", "memory_id": "m3", "other_id": "m2"},
     ),
 ]

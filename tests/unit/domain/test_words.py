@@ -45,7 +45,7 @@ def test_floor_support_spreading_and_withdrawals_are_said() -> None:
     words = trust_words(
         0.05, Status.ACTIVE, standing, [NamedDrop(drop(0, 0.4), "m9", "", "dismissed")], 0.05, support=3, spreading=True
     )
-    for part in ("and 2 more drops", "floor of 0.05", "1 drop (by m9) were withdrawn", "remembered 3 times", "still spreading"):
+    for part in ("and 2 more drops", "floor of 0.05", "1 drop (by m9) was withdrawn", "remembered 3 times", "still spreading"):
         assert part in words
 
 
