@@ -125,13 +125,21 @@ def translated(error: grpc.RpcError) -> errors.HydraMindError:
     info = error_info(error)
     kind = _CLASSES.get(code, errors.Internal)
     if info is not None:
-        return kind(_details(error), reason=info.reason or None, metadata=dict(info.metadata))
+        return _as_called_here(kind(_details(error), reason=info.reason or None, metadata=dict(info.metadata)))
     message = _details(error)
     if code in {grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.CANCELLED}:
         message = f"the connection to the daemon was lost ({_short(message)})"
     elif code is grpc.StatusCode.DEADLINE_EXCEEDED:
         message = "the daemon did not answer in time"
     return kind(message, reason=_OWN_REASONS.get(code))
+
+
+def _as_called_here(error: errors.HydraMindError) -> errors.HydraMindError:
+    """The contract's `page_size` is `limit` in every method of the clients: an error names what the caller gave."""
+    if error.field != "page_size":
+        return error
+    message = error.message.replace("page_size", "limit", 1)
+    return type(error)(message, reason=error.reason, metadata={**error.metadata, "field": "limit"})
 
 
 def _short(message: str) -> str:

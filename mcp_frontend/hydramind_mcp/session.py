@@ -172,7 +172,22 @@ def _refusal(line: bytes) -> bytes:
     except ValueError as error:
         return wire.error_line(None, wire.PARSE_ERROR, f"Parse error: {error}")
     request_id = found.get("id") if isinstance(found, dict) else None
+    if name := _broken_text(found):
+        text = f"{name}: contains half of a surrogate pair, which is no character; send Unicode text. Nothing was changed."
+        return wire.error_line(request_id, wire.INVALID_PARAMS, text)
     return wire.error_line(request_id, wire.INVALID_REQUEST, "not a JSON-RPC 2.0 message: see jsonrpc, method and params")
+
+
+def _broken_text(found: object) -> str:
+    """Name of the tool's argument that JSON can escape and Unicode does not have; empty: there is none."""
+    params = found.get("params") if isinstance(found, dict) else None
+    arguments = params.get("arguments") if isinstance(params, dict) else None
+    for name, value in arguments.items() if isinstance(arguments, dict) else ():
+        try:
+            json.dumps(value, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            return str(name)
+    return ""
 
 
 async def read_hello(reader: asyncio.StreamReader) -> Hello:

@@ -22,6 +22,7 @@ REFUSED = "hydramind/refused"
 
 PARSE_ERROR = -32700
 INVALID_REQUEST = -32600
+INVALID_PARAMS = -32602
 INTERNAL_ERROR = -32603
 
 MODERN_KEY = "io.modelcontextprotocol/protocolVersion"
