@@ -114,7 +114,7 @@ class Claim:
     terms: frozenset[str]
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=1024)
 def analyse_claim(content: str) -> Claim:
     """Analyse `content` once; equal contents share one (cached) analysis. Only the first 4,000 characters count."""
     text = content[:_MAX_CHARS]

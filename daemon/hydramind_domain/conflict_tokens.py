@@ -184,7 +184,7 @@ def _word(folded: str, capital: bool, start: int, end: int, *, possessive: bool 
     return Token(key, keys, folded, role, start, end, capital, possessive, None, member)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=16384)
 def _meaning(folded: str, capital: bool) -> tuple[str, tuple[str, ...], str, ClassMember | None]:
     """Key, look-up keys, role and closed class of a folded word."""
     role = _ROLE_OF.get(folded, "w")

@@ -84,7 +84,7 @@ class EntityMention:
     end: int
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=16384)
 def normalise_entity(name: str) -> str:
     """The form under which entities are compared: "deploy-policy", "Deploy Policy" and "deploy_policy" are one."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFC", name)).casefold()
@@ -122,7 +122,7 @@ def _ngrams(text: str) -> tuple[tuple[str, int, int], ...]:
     return tuple(found.values())[:_MAX_NGRAMS]
 
 
-@lru_cache(maxsize=32768)
+@lru_cache(maxsize=16384)
 def _norm_word(word: str) -> str:
     return normalise_entity(_POSSESSIVE.sub("", word) or word)
 

@@ -84,13 +84,13 @@ def _stemmer() -> Stemmer.Stemmer:
     return Stemmer.Stemmer("english", maxCacheSize=0)
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=16384)
 def lemma(word: str) -> str:
     """The stem of a folded word, irregular forms brought to their base first (sold → sell, children → child)."""
     return str(_stemmer().stemWord(_irregular().get(word, word)))
 
 
-@lru_cache(maxsize=65536)
+@lru_cache(maxsize=16384)
 def plain_stem(word: str) -> str:
     """The stem of a folded word as it stands ("left" stays "left", where `lemma` makes it "leav")."""
     return str(_stemmer().stemWord(word))

@@ -15,7 +15,7 @@ from hydramind_daemon.services.ports import ReadView
 from hydramind_domain.claims import Claim, analyse_claim
 from hydramind_domain.plan import MemoryAdded, Plan
 
-CLAIMS: Final = 8_192
+CLAIMS: Final = 4_096
 """Analysed claims that are kept."""
 
 CLAIM_CHARS: Final = 4_000
