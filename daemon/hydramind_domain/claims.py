@@ -8,12 +8,12 @@ attribute of which subject it fills. `conflict.py` compares two claims with noth
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import lru_cache
+from itertools import zip_longest
 from typing import Final
 
 from hydramind_domain import lexicon
-from hydramind_domain.conflict_clauses import Clause, build_clause
+from hydramind_domain.conflict_clauses import Clause, Draft, draft_clause
 from hydramind_domain.values import find_values
 
 _MAX_CLAUSES: Final = 24
@@ -104,14 +104,32 @@ _GREETING: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
 class Claim:
-    """The analysis of one content. `clauses` holds asserted clauses only; `terms` are the slot terms as a set."""
+    """The analysis of one content; immutable to whoever reads it. `terms` are the slot terms as a set.
 
-    content: str
-    clauses: tuple[Clause, ...]
-    slots: tuple[str, ...]
-    terms: frozenset[str]
+    Most memories are never compared with another one: their clauses stay drafts, which is all that the slot terms need.
+    """
+
+    __slots__ = ("_clauses", "_drafts", "content", "slots", "terms")
+
+    def __init__(self, content: str, drafts: tuple[Draft, ...]) -> None:
+        self.content: Final = content
+        self.slots: Final = _slots(drafts)
+        self.terms: Final = frozenset(self.slots)
+        self._drafts = drafts
+        self._clauses: tuple[Clause, ...] | None = None
+
+    @property
+    def clauses(self) -> tuple[Clause, ...]:
+        """The asserted clauses only, finished when first asked for; two threads at once would finish equal ones."""
+        clauses = self._clauses
+        if clauses is None:
+            # The drafts are let go only once the clauses stand, and are read before: another thread may be here too.
+            drafts = self._drafts
+            clauses = self._clauses or tuple(draft.finish() for draft in drafts)
+            self._clauses = clauses
+            self._drafts = ()
+        return clauses
 
 
 @lru_cache(maxsize=1024)
@@ -120,7 +138,7 @@ def analyse_claim(content: str) -> Claim:
     text = content[:_MAX_CHARS]
     values = find_values(text)
     silent = [match.span() for match in _CODE_BLOCK.finditer(text)]
-    clauses: list[Clause] = []
+    clauses: list[Draft] = []
     strength = 0
     for start, end, question in _spans(text):
         if len(clauses) >= _MAX_CLAUSES:
@@ -132,14 +150,13 @@ def analyse_claim(content: str) -> Claim:
         stop, trailing, trailing_negation = _strip_trailing(text, begin, end)
         if begin >= stop or question or not _asserts(text, begin, stop):
             if about is not None and found == 2:
-                clauses.append(build_clause(text, begin, begin, values, correction=2, about=about, negated=False))
+                clauses.append(draft_clause(text, begin, begin, values, correction=2, about=about, negated=False))
             continue
         level = max(strength, found, trailing)
         clauses.append(
-            build_clause(text, begin, stop, values, correction=level, about=about, negated=negated or trailing_negation)
+            draft_clause(text, begin, stop, values, correction=level, about=about, negated=negated or trailing_negation)
         )
-    slots = _slots(clauses)
-    return Claim(content, tuple(clauses), slots, frozenset(slots))
+    return Claim(content, tuple(clauses))
 
 
 def slot_terms(claim: Claim) -> tuple[str, ...]:
@@ -151,14 +168,17 @@ def slot_terms(claim: Claim) -> tuple[str, ...]:
     return claim.slots
 
 
-def _slots(clauses: list[Clause]) -> tuple[str, ...]:
+def _slots(clauses: tuple[Draft, ...]) -> tuple[str, ...]:
     """Attributes first, then the words in order of the clauses: what is cut from a long claim is its end."""
     ordered: dict[str, None] = {}
     for clause in clauses:
         ordered.update(dict.fromkeys(f"@{frame.attribute}" for frame in clause.frames))
     kinds = dict.fromkeys(f"#{kind}" for clause in clauses for kind in clause.value_types)
-    for depth in range(max((len(clause.slot_words) for clause in clauses), default=0)):
-        ordered.update(dict.fromkeys(clause.slot_words[depth] for clause in clauses if depth < len(clause.slot_words)))
+    if len(clauses) == 1:
+        ordered.update(dict.fromkeys(clauses[0].slot_words))
+    else:
+        for layer in zip_longest(*(clause.slot_words for clause in clauses)):
+            ordered.update(dict.fromkeys(word for word in layer if word is not None))
     room = _MAX_SLOT_TERMS - len(kinds)
     return (*list(ordered)[:room], *kinds)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 from zlib import crc32
 
 from hydramind_domain import lexicon
@@ -96,7 +96,29 @@ class Clause:
     slot_words: tuple[str, ...]
 
 
-def build_clause(
+class Draft(NamedTuple):
+    """What a clause is found under, and what it takes to finish it when it is compared with another."""
+
+    content: str
+    start: int
+    end: int
+    stop: int
+    tokens: list[Token]
+    core: tuple[Token, ...]
+    negators: list[Token]
+    negated: bool
+    correction: int
+    frames: tuple[Frame, ...]
+    rejected: frozenset[str]
+    value_types: tuple[str, ...]
+    slot_words: tuple[str, ...]
+
+    def finish(self) -> Clause:
+        """The clause, with all that the comparison asks for."""
+        return _finish(self)
+
+
+def draft_clause(
     content: str,
     start: int,
     end: int,
@@ -105,26 +127,44 @@ def build_clause(
     correction: int = 0,
     about: tuple[int, int] | None = None,
     negated: bool = False,
-) -> Clause:
-    """Analyse content[start:end]; `about` spans what an announced correction is about, `negated` flips the polarity."""
+) -> Draft:
+    """Read content[start:end]; `about` spans what an announced correction is about, `negated` flips the polarity."""
     stop = _cut_tail(content, start, end)
     tokens = _leading_phrase_last(tokenize(content, start, stop, values))
-    text = content[start:stop]
-    core = tuple(token for token in tokens if is_content(token))
-    governors = _governors(tokens)
+    core = tuple([token for token in tokens if is_content(token)])
     negators = [t for i, t in enumerate(tokens) if t.role == "neg" and not is_contrast(tokens, i)]
-    words = frozenset(token.folded for token in tokens)
     is_negated = (len(negators) % 2 == 1) != negated
-    at, verb = _verb_at(tokens)
-    past_event = verb is not None and _past_event(verb)
     rejected = find_rejected(tokens) | _about(content, about, values)
     frames = () if is_negated or _is_dated_plan(tokens) else find_frames(tokens, rejected)
+    return Draft(
+        content,
+        start,
+        end,
+        stop,
+        tokens,
+        core,
+        negators,
+        is_negated,
+        correction,
+        frames,
+        rejected,
+        _value_types(core),
+        _slot_words(core, frames, rejected),
+    )
+
+
+def _finish(draft: Draft) -> Clause:
+    tokens, core, negators, frames = draft.tokens, draft.core, draft.negators, draft.frames
+    text = draft.content[draft.start : draft.stop]
+    words = frozenset(token.folded for token in tokens)
+    at, verb = _verb_at(tokens)
+    past_event = verb is not None and _past_event(verb)
     keys = tuple(token.key for token in core)
     mask, solid, slack = _signature(core)
     first = negators[0] if negators else None
     return Clause(
-        start=start,
-        end=end,
+        start=draft.start,
+        end=draft.end,
         core=core,
         keys=keys,
         full=tuple(token for token in tokens if is_content(token) or is_soft_content(token)),
@@ -133,9 +173,9 @@ def build_clause(
         solid=solid,
         slack=slack,
         subjects=frozenset(frame.subject for frame in frames),
-        governors=governors,
+        governors=_governors(tokens),
         verb_at=at,
-        negated=is_negated,
+        negated=draft.negated,
         negation=(first.start, first.end) if first is not None else None,
         no_longer=bool(negators) and _NO_LONGER.search(text) is not None,
         vague=(bool(negators) or not words.isdisjoint(_VAGUE_WORDS)) and _VAGUE.search(text) is not None,
@@ -149,12 +189,12 @@ def build_clause(
         indefinite_object=_indefinite_object(tokens, verb),
         deictic=_is_deictic(tokens),
         additive=not words.isdisjoint(ADDITIVE) or "as well" in text.lower() or "in addition" in text.lower(),
-        correction=max(correction, 1) if "actually" in words else correction,
+        correction=max(draft.correction, 1) if "actually" in words else draft.correction,
         frames=frames,
-        rejected=rejected,
+        rejected=draft.rejected,
         have=tuple(t for t in tokens if t.role == "have" and t is verb),
-        value_types=_value_types(core),
-        slot_words=_slot_words(core, frames, rejected),
+        value_types=draft.value_types,
+        slot_words=draft.slot_words,
     )
 
 
@@ -333,7 +373,8 @@ def _slot_words(core: tuple[Token, ...], frames: tuple[Frame, ...], rejected: fr
     words = dict.fromkeys(word for frame in frames for word in sorted(frame.subject))
     words.update(dict.fromkeys(token.key for token in core if token.value is None))
     words.update(dict.fromkeys(sorted(rejected)))
-    return tuple(word for word in words if not word.startswith("@me"))
+    words.pop("@me", None)
+    return tuple(words)
 
 
 def is_idle(token: Token) -> bool:

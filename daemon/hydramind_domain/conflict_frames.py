@@ -15,6 +15,9 @@ MOVED: Final = ">"
 _CHANGE: Final = lexicon.stems("change")
 _MOVE: Final = lexicon.stems("move")
 _REPLACE: Final = lexicon.stems("replace")
+# Without one of these a clause rejects nothing.
+_REJECTING_KEYS: Final = _MOVE | _REPLACE
+_REJECTING_WORDS: Final = frozenset({"instead", "rather", "not"})
 # Verbs whose past tense tells of a state that lasts: "joined Meta", "was assigned to Hermes".
 _BECOMING: Final = _CHANGE | lexicon.stems("becoming")
 # Words that name the kind of a thing rather than the thing: "the billing service" is "billing".
@@ -95,17 +98,22 @@ class Frame:
 
 def find_frames(tokens: list[Token], rejected: frozenset[str]) -> tuple[Frame, ...]:
     """At most four frames of a clause that is not negated."""
-    frames = [
-        frame
-        for frame in (_verb_frame(tokens), _inverse_frame(tokens), _copular_frame(tokens), _change_frame(tokens))
-        if frame is not None and frame.value
-    ]
+    keys = {token.key for token in tokens}
+    found: list[Frame | None] = []
+    if not lexicon.attribute_verbs().keys().isdisjoint(keys):
+        found += [_verb_frame(tokens), _inverse_frame(tokens)]
+    found.append(_copular_frame(tokens))
+    if not _CHANGE.isdisjoint(keys):
+        found.append(_change_frame(tokens))
+    frames = [frame for frame in found if frame is not None and frame.value]
     frames += _tool_frames(tokens, rejected)
     return tuple(dict.fromkeys(frames))[:4]
 
 
 def find_rejected(tokens: list[Token]) -> frozenset[str]:
     """What a clause says no longer holds: X of "replaced X with Y", "moved from X to Y", "Y instead of X", "Y, not X"."""
+    if _REJECTING_KEYS.isdisjoint({t.key for t in tokens}) and _REJECTING_WORDS.isdisjoint({t.folded for t in tokens}):
+        return frozenset()
     for index, token in enumerate(tokens):
         later = tokens[index + 1 :]
         if token.key in _REPLACE and token.role == "w":

@@ -133,15 +133,26 @@ def _value_token(value: Value, before: list[Token]) -> Token:
 
 def _words(content: str, start: int, end: int, tokens: list[Token]) -> None:
     for match in _WORD_RE.finditer(content, start, end):
-        surface = match[0]
-        folded = surface.casefold().replace("’", "'")
-        capital = surface[0].isupper()
-        if surface == ",":
-            tokens.append(Token(",", (), ",", "comma", match.start(), match.end()))
-        elif "'" in folded:
-            _contracted(folded, capital, match.start(), match.end(), tokens)
+        at, stop = match.span()
+        key, keys, folded, role, capital, member = _reading(match[0])
+        if role:
+            # What NamedTuple's own constructor does, without its detour through keyword defaults: this runs for every word.
+            tokens.append(tuple.__new__(Token, (key, keys, folded, role, at, stop, capital, False, None, member)))
         else:
-            tokens.append(_word(folded, capital, match.start(), match.end()))
+            _contracted(folded, capital, at, stop, tokens)
+
+
+@lru_cache(maxsize=16384)
+def _reading(surface: str) -> tuple[str, tuple[str, ...], str, str, bool, ClassMember | None]:
+    """All of a token but its place: key, keys, folded, role, capital, member. No role: a contraction, to be taken apart."""
+    if surface == ",":
+        return ",", (), ",", "comma", False, None
+    folded = surface.casefold().replace("’", "'")
+    capital = surface[0].isupper()
+    if "'" in folded:
+        return "", (), folded, "", capital, None
+    key, keys, role, member = _meaning(folded, capital)
+    return key, keys, folded, role, capital, member
 
 
 def _contracted(folded: str, capital: bool, start: int, end: int, tokens: list[Token]) -> None:
@@ -184,7 +195,7 @@ def _word(folded: str, capital: bool, start: int, end: int, *, possessive: bool 
     return Token(key, keys, folded, role, start, end, capital, possessive, None, member)
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=4096)
 def _meaning(folded: str, capital: bool) -> tuple[str, tuple[str, ...], str, ClassMember | None]:
     """Key, look-up keys, role and closed class of a folded word."""
     role = _ROLE_OF.get(folded, "w")
@@ -193,8 +204,8 @@ def _meaning(folded: str, capital: bool) -> tuple[str, tuple[str, ...], str, Cla
     member = lexicon.class_members().get(folded) if role == "w" else None
     if member is not None and not capital and (member.class_name in _CAPITAL_CLASSES or folded in _CAPITAL_WORDS):
         member = None
-    key, plain = lexicon.lemma(folded), lexicon.plain_stem(folded)
-    keys = (key,) if key == plain else (key, plain)
+    keys = lexicon.word_keys(folded)
+    key = keys[0]
     if folded in FIRST_PERSON:
         key = "@me"
     elif folded in FIRST_PLURAL:
@@ -207,10 +218,15 @@ def _meaning(folded: str, capital: bool) -> tuple[str, tuple[str, ...], str, Cla
 def _merge(tokens: list[Token]) -> list[Token]:
     """Join words that the lexicon reads as one: "North Korea", "far away from", "turn off"."""
     first_class, phrases = lexicon.class_first_words(), lexicon.phrases()
+    folded = {token.folded for token in tokens}
+    if "left" in folded:
+        _read_left_as_verb(tokens)
+    _read_states(tokens, folded)
+    heads = {token.keys[0] for token in tokens if token.keys}
+    if first_class.keys().isdisjoint(folded) and phrases.keys().isdisjoint(heads):
+        return tokens
     merged: list[Token] = []
     index = 0
-    _read_left_as_verb(tokens)
-    _read_states(tokens)
     while index < len(tokens):
         token = tokens[index]
         joined = None
@@ -265,16 +281,28 @@ def _read_particle(tokens: list[Token]) -> None:
             return
 
 
-def _read_states(tokens: list[Token]) -> None:
-    """As in "is on" at the end names a state, "can't stand" a dislike."""
+def _read_states(tokens: list[Token], folded: set[str]) -> None:
+    """As in "is on" at the end names a state, "can't stand" a dislike. `folded` are the words, by which most are spared."""
     if tokens and tokens[-1].folded == "on":
         last = tokens[-1]
         tokens[-1] = Token("on", ("on",), "on", "w", last.start, last.end)
     _read_particle(tokens)
+    if "been" in folded:
+        _read_been_to(tokens)
+    if not _CEASING.isdisjoint({token.key for token in tokens}):
+        _read_ceasing(tokens)
+    if "stand" in folded:
+        _read_cannot_stand(tokens)
+
+
+def _read_been_to(tokens: list[Token]) -> None:
     for index in range(1, len(tokens)):
         if tokens[index - 1].folded == "been" and tokens[index].folded == "to":
             been = tokens[index - 1]
             tokens[index - 1] = Token("visit", ("visit",), "been", "w", been.start, been.end)
+
+
+def _read_ceasing(tokens: list[Token]) -> None:
     for index in range(len(tokens) - 1):
         token, after = tokens[index], tokens[index + 1]
         if (
@@ -285,6 +313,9 @@ def _read_states(tokens: list[Token]) -> None:
             and not after.capital
         ):
             tokens[index] = Token("not", (), token.folded, "neg", token.start, token.end)
+
+
+def _read_cannot_stand(tokens: list[Token]) -> None:
     for index in range(len(tokens) - 2):
         first, middle, last = tokens[index : index + 3]
         if last.folded == "stand" and middle.role == "neg" and first.folded == "can":

@@ -87,6 +87,9 @@ class EntityMention:
 @lru_cache(maxsize=16384)
 def normalise_entity(name: str) -> str:
     """The form under which entities are compared: "deploy-policy", "Deploy Policy" and "deploy_policy" are one."""
+    if name.isascii():  # no other normal form, and case is all there is to fold
+        folded = name.lower()
+        return " ".join(folded.replace("-", " ").replace("_", " ").split()) or folded.strip()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFC", name)).casefold()
     # Case folding can undo the normal form, so that a second pass is part of the rule (Unicode: NFKC_Casefold).
     folded = unicodedata.normalize("NFKC", folded)
@@ -104,7 +107,8 @@ def _ngrams(text: str) -> tuple[tuple[str, int, int], ...]:
     spans = [match.span() for match in _WORD.finditer(text)]
     norms = [_norm_word(text[start:end]) for start, end in spans]
     # A run goes on over blanks, hyphens and underscores only.
-    joined = [not text[one[1] : two[0]].strip(" -_\t\n") for one, two in pairwise(spans)]
+    gaps = [text[one[1] : two[0]] for one, two in pairwise(spans)]
+    joined = [gap == " " or not gap.strip(" -_\t\n") for gap in gaps]
     found: dict[str, tuple[str, int, int]] = {}
     last = len(spans)
     for index in range(last):
@@ -124,6 +128,8 @@ def _ngrams(text: str) -> tuple[tuple[str, int, int], ...]:
 
 @lru_cache(maxsize=16384)
 def _norm_word(word: str) -> str:
+    if word.isascii() and word.isalnum():  # no possessive, no separator
+        return word.lower()
     return normalise_entity(_POSSESSIVE.sub("", word) or word)
 
 

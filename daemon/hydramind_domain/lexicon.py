@@ -96,6 +96,14 @@ def plain_stem(word: str) -> str:
     return str(_stemmer().stemWord(word))
 
 
+def word_keys(word: str) -> tuple[str, ...]:
+    """`lemma` and, where it is another, `plain_stem` of a folded word; not cached, for callers that keep what they get."""
+    plain = str(_stemmer().stemWord(word))
+    base = _irregular().get(word, word)
+    key = plain if base == word else str(_stemmer().stemWord(base))
+    return (key,) if key == plain else (key, plain)
+
+
 def phrase_key(phrase: str) -> str:
     """The key of a phrase of one or more folded words: its lemmas joined by blanks."""
     return " ".join(lemma(word) for word in phrase.split())

@@ -240,6 +240,9 @@ def _split_cached(chunk: str, asked: bool) -> tuple[_Piece, ...]:
 
 
 def _terms(chunk: str) -> tuple[str, ...]:
+    if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk[1:].islower()):  # one plain word, as most are
+        folded = chunk.lower()
+        return () if folded in STOP_WORDS else (stem(folded)[:MAX_TERM_LENGTH],)
     return tuple(piece.term for piece in _pieces(chunk, asked=False) if not piece.stop)
 
 

@@ -178,12 +178,16 @@ _WORD_ORDINAL: Final = re.compile(
 )
 # Where a value can begin: at a digit (with its sign or currency), or at one of a few words.
 _PIECE: Final = re.compile(r"[A-Za-z]+|[$€£¥] ?\d|-?\d")
+_DIGIT: Final = re.compile(r"\d")
+_LETTERS: Final = re.compile(r"[a-z]+")
 _STARTERS: Final = frozenset({*_CARDINALS, *_ORDINALS, *_MONTHS, "v", "q"})
 
 
 @lru_cache(maxsize=4096)
 def find_values(text: str) -> tuple[Value, ...]:
     """Every typed value in `text`, in order and without overlap, at most 64."""
+    if text.isascii() and not _DIGIT.search(text) and _STARTERS.isdisjoint(_LETTERS.findall(text.lower())):
+        return ()
     found: list[Value] = []
     end = 0
     for piece in _PIECE.finditer(text):
