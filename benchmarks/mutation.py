@@ -1,6 +1,6 @@
 """Do the tests notice when a rule is changed? Mutation testing of the rules of trust and conflict.
 
-    python -m benchmarks.mutation [--group trust|conflict] [--children 2] [--output FILE]
+    python -m benchmarks.mutation [--group trust|conflict] [--sample N] [--children 2] [--output FILE]
 
 Each mutant is the source with one small change; it is killed when a test fails. The aim is at least 80 % killed. The sources are
 copied to a scratch folder in which `hydramind_domain` is a top-level package, as mutmut wants it.
@@ -10,11 +10,13 @@ from __future__ import annotations
 
 import argparse
 import collections
+import random
 import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import IO
 
 from benchmarks._report import ROOT, ratio, write_result
 
@@ -28,6 +30,8 @@ GROUPS: dict[str, tuple[list[str], list[str]]] = {
         ["test_conflict*.py", "test_values*.py", "test_claims*.py"],
     ),
 }
+SEED = 20261201
+_NOT_RUN = ("not checked", "no tests")
 _KILLED = ("killed", "timeout", "segfault", "caught by type check")
 
 # Tests over thousands of random histories would make hours of a run; the examples beside them do the killing.
@@ -83,34 +87,58 @@ def survivors(folder: Path) -> tuple[collections.Counter[str], list[str]]:
     return ends, alive
 
 
-def measure(group: str, children: int) -> dict[str, object]:
+def _names(folder: Path, log: IO[bytes]) -> list[str]:
+    """All mutants, made but not run: a name that no mutant has selects none."""
+    subprocess.run([sys.executable, "-m", "mutmut", "run", "no.such.mutant"], cwd=folder, stdout=log, stderr=log, check=False)
+    out = subprocess.run(
+        [sys.executable, "-m", "mutmut", "results", "--all", "true"], cwd=folder, capture_output=True, text=True, check=True
+    ).stdout
+    return sorted(line.strip().rpartition(": ")[0] for line in out.splitlines() if "__mutmut_" in line)
+
+
+def measure(group: str, children: int, sample: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory(prefix="hydramind-mutants-") as name:
         folder = Path(name)
         stage(folder, group)
         log = folder / "mutmut.log"
+        chosen: list[str] = []
         with log.open("wb") as out:
+            if sample:
+                names = _names(folder, out)
+                chosen = random.Random(SEED).sample(names, min(sample, len(names)))
             subprocess.run(
-                [sys.executable, "-m", "mutmut", "run", "--max-children", str(children)],
+                [sys.executable, "-m", "mutmut", "run", "--max-children", str(children), *chosen],
                 cwd=folder, stdout=out, stderr=out, check=False,
             )  # fmt: skip
         ends, alive = survivors(folder)
         if not ends:
             raise SystemExit(log.read_text(errors="replace")[-2_000:])
+    made = sum(ends.values())
+    if sample:
+        ends = collections.Counter({end: n for end, n in ends.items() if end not in _NOT_RUN})
     killed = sum(ends[end] for end in _KILLED)
     total = sum(ends.values())
-    return {"mutants": total, "killed": killed, "killed_share": ratio(killed, total), "ends": dict(ends), "survived": alive}
+    return {
+        "mutants_made": made,
+        "mutants": total,
+        "killed": killed,
+        "killed_share": ratio(killed, total),
+        "ends": dict(ends),
+        "survived": alive,
+    }
 
 
 def main() -> None:
     """Run the mutation tests of one group or of all."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--group", choices=sorted(GROUPS), action="append")
+    parser.add_argument("--sample", type=int, default=0, help="run only so many, drawn by a fixed seed; 0: all")
     parser.add_argument("--children", type=int, default=2)
     parser.add_argument("--output", default=None)
     args = parser.parse_args()
     result: dict[str, object] = {}
     for group in args.group or sorted(GROUPS):
-        result[group] = measured = measure(group, args.children)
+        result[group] = measured = measure(group, args.children, args.sample)
         print(f"{group}: {measured['killed']} of {measured['mutants']} killed ({measured['killed_share']})")
     print(f"written to {write_result('mutation', result, args.output)}")
 

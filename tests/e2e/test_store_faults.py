@@ -249,6 +249,19 @@ def test_a_log_that_lost_its_end_keeps_what_precedes_it_and_says_what_is_missing
     store.close()
 
 
+@pytest.mark.parametrize("torn", [24, 2_000, 4_100])
+def test_a_frame_that_a_kill_cut_off_before_its_commit_is_no_damage(torn: int, tmp_path: Path) -> None:
+    path = filled(tmp_path)
+    log, _ = companions(path)
+    whole = log.read_bytes()
+    log.write_bytes(whole + whole[32 : 32 + torn])  # a frame of this log that was being written and never ended
+    store = SqliteStore.open(path)
+    assert contents(store) == expected(40)
+    assert (store.status().missing_sequences, store.status().quarantined_files) == ((), ())
+    assert list(store.verify()) == []
+    store.close()
+
+
 def test_a_log_with_a_damaged_head_leaves_the_file_as_it_was(tmp_path: Path) -> None:
     path = filled(tmp_path, checkpoint=20)
     log, _ = companions(path)

@@ -51,11 +51,18 @@ def was_set_aside(path: Path) -> bool:
     return any(files.size_of(other) == size for other in path.parent.glob(f"{log.name}.damaged-*"))
 
 
-def check_write_ahead_log(path: Path) -> None:
-    """Set a copy of a damaged write-ahead log aside before SQLite cuts it off at the damage."""
+def check_write_ahead_log(path: Path) -> Path | None:
+    """Set a copy of a damaged write-ahead log aside before SQLite cuts it off at the damage.
+
+    Answers the copy when the log does no more than end inside a frame: that is what `kill -9` in the middle of a commit
+    leaves, and no damage unless an acknowledged commit turns out to be missing.
+    """
     log, _ = files.companions(path)
-    if wal.inspect(log).damaged:
-        set_wal_aside(path)
+    report = wal.inspect(log)
+    if not report.damaged:
+        return None
+    copy = path.with_name(set_wal_aside(path))
+    return None if report.commits_after_damage else copy
 
 
 def looks_damaged(path: Path, durability: Durability) -> bool:

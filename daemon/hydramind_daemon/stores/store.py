@@ -49,7 +49,7 @@ class SqliteStore:
         self._readers = Readers(lambda: connect(path, durability, reader=True), self._failed)
         self._writer = self._start()
         self._watermark = Watermark(path)
-        self._look_for_missing()
+        self.lost = self._look_for_missing()
 
     @classmethod
     def open(cls, path: Path, durability: Durability | None = None, *, floor: float = DEFAULT_FLOOR) -> SqliteStore:
@@ -59,10 +59,13 @@ class SqliteStore:
         """
         chosen = durability or Durability()
         files.prepare(path)
-        recovery.check_write_ahead_log(path)
+        cut = recovery.check_write_ahead_log(path)
         try:
             if not recovery.looks_damaged(path, chosen):
-                return cls(path, chosen, floor=floor)
+                store = cls(path, chosen, floor=floor)
+                if cut is not None and not store.lost:
+                    cut.unlink(missing_ok=True)
+                return store
         except DAMAGE:
             pass  # met while opening: keep what can be read, as for damage that was known before
         recovery.salvage(path, chosen, Watermark(path).read_and_close())
@@ -90,11 +93,11 @@ class SqliteStore:
         except apsw.Error as error:
             raise translate(error, self._path.parent) from error
 
-    def _look_for_missing(self) -> None:
-        """Commits that were acknowledged and are not there: list them, and never give their numbers again."""
+    def _look_for_missing(self) -> bool:
+        """Whether commits that were acknowledged are not there: they are listed, and their numbers never given again."""
         acknowledged, last = self._watermark.read(), self._writer.seq
         if acknowledged <= last:
-            return
+            return False
         log, _ = files.companions(self._path)
         if files.size_of(log) and not recovery.was_set_aside(self._path):
             recovery.set_wal_aside(self._path)
@@ -102,6 +105,7 @@ class SqliteStore:
             recovery.note_missing(self._writer.connection, recovery.ranges(range(last + 1, acknowledged + 1)))
             run(self._writer.connection, LOG["set floor"], (acknowledged,))
             self._writer.reload()
+        return True
 
     def _failed(self, error: apsw.Error) -> HydraMindError:
         """An error of SQLite as one of ours. Damage stops writing and marks the file for the next start."""
