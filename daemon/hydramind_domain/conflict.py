@@ -59,9 +59,10 @@ class BuiltinClassifier:
         """The first conflict between any clause of `new` and any clause of `old`."""
         if new.terms.isdisjoint(old.terms):
             return None
+        olds = old.clauses
         for one in new.clauses:
             mask, slack, solid = one.mask, one.slack, one.solid
-            for two in old.clauses:
+            for two in olds:
                 # At most this many words in common; every rule but the two below needs all but one of the shorter side.
                 common = (mask & two.mask).bit_count() + slack
                 close = common > 0 and common >= (min(two.solid, solid)) - 1

@@ -222,7 +222,7 @@ def _merge(tokens: list[Token]) -> list[Token]:
     if "left" in folded:
         _read_left_as_verb(tokens)
     _read_states(tokens, folded)
-    heads = {token.keys[0] for token in tokens if token.keys}
+    heads = [token.keys[0] if token.keys else "" for token in tokens]
     if first_class.keys().isdisjoint(folded) and phrases.keys().isdisjoint(heads):
         return tokens
     merged: list[Token] = []
@@ -234,7 +234,7 @@ def _merge(tokens: list[Token]) -> list[Token]:
             if token.folded in first_class:
                 joined = _class_phrase(tokens, index, first_class[token.folded])
             if joined is None and token.keys and token.keys[0] in phrases:
-                joined = _phrase(tokens, index, phrases[token.keys[0]])
+                joined = _phrase(tokens, heads, index, phrases[token.keys[0]])
         if joined is None:
             merged.append(token)
             index += 1
@@ -336,10 +336,11 @@ def _class_phrase(tokens: list[Token], index: int, longest: int) -> tuple[Token,
     return None
 
 
-def _phrase(tokens: list[Token], index: int, options: tuple[tuple[str, ...], ...]) -> tuple[Token, int] | None:
+def _phrase(tokens: list[Token], heads: list[str], index: int, options: tuple[tuple[str, ...], ...]) -> tuple[Token, int] | None:
+    """The first of `options` that stands at `index`; `heads` are the lemmas of the tokens."""
     for words in options:
-        run = tokens[index : index + len(words)]
-        if len(run) == len(words) and all(token.keys and token.keys[0] == word for token, word in zip(run, words, strict=True)):
+        if tuple(heads[index : index + len(words)]) == words:
+            run = tokens[index : index + len(words)]
             key = " ".join(words)
             folded = " ".join(token.folded for token in run)
             return Token(key, (key,), folded, "w", run[0].start, run[-1].end, run[0].capital), len(words)
