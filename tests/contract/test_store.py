@@ -393,7 +393,7 @@ def test_status_counts_and_names_what_is_there(store: Store, history: History) -
     history.forget("runbook")
     history.commit()
     status = store.status()
-    assert (status.schema_version, status.sequence, status.memories, status.scopes) == (1, 5, 3, 1)
+    assert (status.schema_version, status.sequence, status.memories, status.scopes) == (1, 5, 4, 1)
     assert status.store_bytes > 0
     assert (status.missing_sequences, status.quarantined_files, status.read_only_reason) == ((), (), "")
     store.maintain()

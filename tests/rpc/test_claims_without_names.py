@@ -46,6 +46,8 @@ async def test_claims_without_names_about_other_things_do_not_meet(live: Live):
         "the retry limit is 5",
         "lunch is at noon",
         "the build takes 9 minutes",
+        "Step 1.",
+        "Step 2.",
     ]
     answers = [await live.remember(fact) for fact in facts]
     assert [conflict for answer in answers for conflict in answer.conflicts] == []

@@ -166,11 +166,13 @@ class PreparedClaim:
         Without it, a claim and its contrary that both name no entity would never meet (docs/adr/0008-claims-without-names.md).
         """
         terms = [term for term in self.text.index.terms[:WORDS] if not term[0].isdigit()]
-        if not self.text.index.slot_terms:
+        slots = self.text.index.slot_terms
+        if not slots:
             return ()
         _, numbers = view.frequencies(self.scope, terms)
         held = [term for n, term in sorted(zip(numbers, terms, strict=True)) if n]
-        least = (len(terms) + 1) // 2
+        # One word in common is enough only where an attribute ("@port") is filled: "Step 1." and "Step 2." are no contraries.
+        least = max((len(terms) + 1) // 2, 1 if slots[0].startswith("@") else 2)
         if not held or len(held) < least:
             return ()
         rows = view.recall_rows(self.scope, held, held[: len(held) - least + 1], (), _BY_WORDS).rows
